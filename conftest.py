@@ -1,0 +1,36 @@
+"""Fixtures for all tests; the helpers behind them are in tests/support/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support import Repo, make_template
+
+pytest_plugins = ("pytester",)
+
+
+@pytest.fixture(scope="session")
+def repo_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ``.git`` folder that every repository of the session starts from."""
+    return make_template(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture
+def make_repo(tmp_path: Path, repo_template: Path) -> Callable[[str], Repo]:
+    """Makes a repository of the given name below ``tmp_path``."""
+
+    def make(name: str) -> Repo:
+        root = tmp_path / name
+        root.mkdir(parents=True)
+        return Repo(root, tmp_path / f"{name}.home", repo_template)
+
+    return make
+
+
+@pytest.fixture
+def repo(make_repo: Callable[[str], Repo]) -> Repo:
+    """A git repository with the one empty commit "start" on ``main``."""
+    return make_repo("repo")

@@ -1,0 +1,137 @@
+"""Writing files so that nobody ever sees half of one, and never through a symlink (design 4)."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from pytest_reqfile.errors import FileError
+
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_DEFAULT_MODE: Final = 0o666
+
+
+def write_atomic(path: Path, data: bytes, *, parents: bool = False) -> None:
+    """Put ``data`` at ``path``: complete or not at all, through a temporary file in the same folder and a rename.
+
+    A symlink at ``path`` is replaced by a regular file, its target is not touched. The mode of a file that is replaced
+    is kept. ``parents`` makes missing folders. Raises ``FileError`` ``cannot write {path}: {reason}``.
+    """
+    try:
+        if parents:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.parent / f".reqfile-{secrets.token_hex(8)}.tmp"
+        try:
+            _write_new(temporary, data, _mode_of(path))
+            temporary.rename(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot write {path}: {_reason(error)}") from error
+
+
+def _write_new(path: Path, data: bytes, mode: int | None) -> None:
+    descriptor = os.open(path, _NEW_FILE, _DEFAULT_MODE)  # the umask applies
+    with open(descriptor, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        if mode is not None:
+            os.fchmod(descriptor, mode)
+        os.fsync(descriptor)
+
+
+def _mode_of(path: Path) -> int | None:
+    try:
+        facts = path.lstat()
+    except FileNotFoundError:
+        return None
+    return stat.S_IMODE(facts.st_mode) if stat.S_ISREG(facts.st_mode) else None
+
+
+def append_lines(path: Path, data: bytes, *, parents: bool = False) -> None:
+    """Add whole lines to ``path``; several processes may do so at once, and no line is ever torn.
+
+    ``data`` ends with a newline. A last line that an older crash left unfinished is closed first; what a full disk
+    accepted only in part is taken back. A symlink or anything that is no regular file is refused with ``FileError``.
+    """
+    if not data.endswith(b"\n"):
+        raise ValueError("append_lines takes whole lines")
+    try:
+        if parents:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, _APPEND, _DEFAULT_MODE)
+        try:
+            _append_locked(descriptor, data)
+        finally:
+            os.close(descriptor)  # releases the lock
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot write {path}: {_reason(error)}") from error
+
+
+def _append_locked(descriptor: int, data: bytes) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise ValueError("not a regular file")
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    size = os.fstat(descriptor).st_size
+    torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+    try:
+        _write_all(descriptor, b"\n" + data if torn else data)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """A private folder (mode 0700, canonical path) that is gone afterwards, read-only folders inside it included."""
+    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix=prefix)))
+    try:
+        yield folder
+    finally:
+        remove_folder(folder)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder that is ours with all it holds; folders without write permission get it first."""
+    with suppress(OSError):
+        shutil.rmtree(folder)
+        return
+    _make_writable(folder)
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise FileError(f"cannot remove {folder}: {_reason(error)}") from error
+
+
+def _make_writable(folder: Path) -> None:
+    """Top down, so that each folder can be entered before it is listed; symlinks are not followed."""
+    with suppress(OSError):
+        folder.chmod(stat.S_IRWXU)
+    for parent, names, _ in os.walk(folder):
+        for name in names:
+            below = Path(parent, name)
+            if not below.is_symlink():
+                with suppress(OSError):
+                    below.chmod(stat.S_IRWXU)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -1,0 +1,242 @@
+"""git, asked only through argument lists and hardened against what surrounds it (design 4; libraries.md 2)."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from pytest_reqfile.errors import GitError
+from pytest_reqfile.workspace.environment import Environment, for_git
+
+if TYPE_CHECKING:
+    from git.cmd import Git as GitCommand
+
+_HARDENED: Final = (
+    # A repository's configuration must neither start a program (fsmonitor) nor change how paths are written.
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.quotePath=false"),
+    "--no-optional-locks",
+    "--no-pager",
+)
+_END_OF_OPTIONS: Final = "--end-of-options"
+_PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-relative", "--no-color")
+_OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_CANNOT_START: Final = frozenset({126, 127})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeFile:
+    """One entry of a commit's tree: ``mode`` as git writes it (``100644``, ``100755``, ``120000``, ``160000``)."""
+
+    path: str
+    mode: str
+    oid: str
+
+    @property
+    def is_regular(self) -> bool:
+        return self.mode in {"100644", "100755"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitReply:
+    """How one git call ended: exit code, stdout as bytes, stderr trimmed."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+class Git:
+    """git in one repository. ``root`` is the folder every command runs in; ``env`` is cleaned by ``for_git``."""
+
+    def __init__(self, root: Path, env: Environment) -> None:
+        self.root = root
+        self._env = for_git(env)
+
+    def run(self, args: Sequence[str], stdin: bytes | None = None, ok_codes: tuple[int, ...] = (0,)) -> bytes:
+        """What ``git ARGS`` writes on stdout, as bytes.
+
+        Raises ``GitError`` in the words of spec/reqfile.md 2.2 on an exit code outside ``ok_codes``, or if git is
+        missing. Text from people goes after ``--end-of-options``, which the message leaves out.
+        """
+        reply = self.ask(args, stdin)
+        if reply.code not in ok_codes:
+            raise GitError(f"git {_shown(args)} failed: {reply.err or f'exit code {reply.code}'}")
+        return reply.out
+
+    def line(self, *args: str) -> str:
+        """The output of ``git ARGS`` as text, without the final newline."""
+        return os.fsdecode(self.run(args)).removesuffix("\n")
+
+    def git_common_dir(self) -> Path:
+        """The folder shared by all worktrees of the repository, absolute."""
+        return Path(self.line("rev-parse", "--path-format=absolute", "--git-common-dir"))
+
+    def is_shallow(self) -> bool:
+        """Whether the history was cut off when cloning, so that a merge-base may be missing."""
+        return self.line("rev-parse", "--is-shallow-repository") == "true"
+
+    def head(self) -> str | None:
+        """The object id of the commit that is checked out; None before the first commit."""
+        args = ("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return os.fsdecode(self.run(args, ok_codes=(0, 1))).strip() or None
+
+    def resolve(self, rev: str) -> str:
+        """The object id of the commit that ``rev`` names; whatever ``rev`` says, it is never read as an option."""
+        return self.line("rev-parse", "--verify", _END_OF_OPTIONS, f"{rev}^{{commit}}")
+
+    def merge_base(self, base_rev: str) -> str:
+        """The object id of the commit where HEAD left ``base_rev`` (spec/reqfile.md 5.2)."""
+        try:
+            found = self.line("merge-base", _END_OF_OPTIONS, base_rev, "HEAD")
+        except GitError as error:
+            raise GitError(
+                f"cannot find the merge-base of {base_rev} and HEAD: {error}{self._shallow_hint()}"
+            ) from None
+        return found.partition("\n")[0]
+
+    def _shallow_hint(self) -> str:
+        cut = self.ask(("rev-parse", "--is-shallow-repository")).out.strip() == b"true"
+        return "; the clone is shallow, fetch its history first: git fetch --unshallow" if cut else ""
+
+    def default_branch(self) -> str | None:
+        """The remote's default branch such as ``origin/main``; None where ``origin/HEAD`` is not set."""
+        reply = self.ask(("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"))
+        if reply.code not in {0, 1}:
+            raise GitError(f"cannot read origin/HEAD: {reply.err}")
+        return os.fsdecode(reply.out).strip() or None
+
+    def changed_paths(self, commit: str) -> tuple[str, ...]:
+        """Paths that differ between ``commit`` (an object id) and the working tree, and untracked ones; byte order.
+
+        Committed, staged, unstaged and deleted alike; a rename is a deletion and an addition (spec/reqfile.md 5.2).
+        """
+        oid = _object_id(commit)
+        differing = self.run(("diff", "-z", "--name-only", "--no-renames", *_PLAIN_DIFF, _END_OF_OPTIONS, oid, "--"))
+        untracked = self.run(("ls-files", "-z", "--others", "--exclude-standard"))
+        return _paths(_fields(differing) | _fields(untracked))
+
+    def list_files(self) -> tuple[str, ...]:
+        """Tracked and untracked paths that are not ignored, byte order; some may be missing or no regular files."""
+        return _paths(_fields(self.run(("ls-files", "-z", "--cached", "--others", "--exclude-standard"))))
+
+    def tree_files(self, commit: str) -> tuple[TreeFile, ...]:
+        """Every file of a commit, submodules as entries of mode ``160000``, in git's order (byte order of paths)."""
+        out = self.run(("ls-tree", "-r", "-z", "--full-tree", _END_OF_OPTIONS, _object_id(commit)))
+        return tuple(map(_tree_file, os.fsdecode(out).split("\0")[:-1]))
+
+    def blobs(self, oids: Iterable[str]) -> dict[str, bytes]:
+        """The content of blobs by object id, through one process whatever their number."""
+        wanted = tuple(dict.fromkeys(map(_object_id, oids)))
+        if not wanted:
+            return {}
+        out = self.run(("cat-file", "--batch"), stdin="".join(f"{oid}\n" for oid in wanted).encode())
+        return dict(_batch(out, wanted))
+
+    def ask(self, args: Sequence[str], stdin: bytes | None = None) -> GitReply:
+        """``git ARGS`` whatever its exit code; raises ``GitError`` only if git could not be started."""
+        git_type, not_found = _gitpython()
+        prefix = self._clean_prefix()
+        with _as_file(stdin) as stream:
+            try:
+                code, out, err = git_type(self.root).execute(
+                    [*prefix, "git", "-C", str(self.root), *_HARDENED, *args],
+                    istream=stream,
+                    with_extended_output=True,
+                    with_exceptions=False,
+                    stdout_as_string=False,
+                    strip_newline_in_stdout=False,
+                    shell=False,
+                    env=dict(self._env.variables),
+                )
+            except (not_found, OSError, ValueError) as error:
+                raise GitError(f"could not run git: {error.__cause__ or error}") from error
+        message = str(err).strip()
+        if prefix and code in _CANNOT_START:
+            raise GitError(f"could not run git: {message}")
+        return GitReply(code=code, out=out, err=message)
+
+    def _clean_prefix(self) -> tuple[str, ...]:
+        """``env -u`` for what git must not see: GitPython only adds our variables to those of the process."""
+        unwanted = sorted(name for name in Environment.current().variables if name not in self._env.variables)
+        return ("env", *(word for name in unwanted for word in ("-u", name))) if unwanted else ()
+
+
+def discover_root(cwd: Path, env: Environment) -> Path:
+    """The canonical top folder of the repository that holds ``cwd``.
+
+    Raises ``GitError`` "not inside a git repository" where there is none (also in a bare one); a repository that git
+    refuses to read because somebody else owns it keeps git's own words, which say what to do.
+    """
+    reply = Git(cwd, env).ask(("rev-parse", "--show-toplevel"))
+    if reply.code != 0 and "dubious ownership" in reply.err:
+        raise GitError(f"git rev-parse --show-toplevel failed: {reply.err}")
+    if reply.code != 0 or not reply.out.strip():
+        raise GitError("not inside a git repository")
+    return Path(os.path.realpath(os.fsdecode(reply.out.removesuffix(b"\n"))))
+
+
+def _gitpython() -> tuple[type[GitCommand], type[Exception]]:
+    """GitPython, imported where first needed; importing it runs git, and fails where there is none."""
+    try:
+        from git.cmd import Git as Command
+        from git.exc import GitCommandNotFound
+    except ImportError as error:
+        first = str(error).strip().partition("\n")[0]
+        raise GitError(f"could not run git: {first} (is git installed and on PATH?)") from error
+    return Command, GitCommandNotFound
+
+
+@contextmanager
+def _as_file(data: bytes | None) -> Iterator[BinaryIO | None]:
+    """``data`` as a real file, which git can read without a second thread that feeds it."""
+    if data is None:
+        yield None
+        return
+    with tempfile.TemporaryFile() as stream:
+        stream.write(data)
+        stream.seek(0)
+        yield stream
+
+
+def _shown(args: Sequence[str]) -> str:
+    return " ".join(arg for arg in args if arg != _END_OF_OPTIONS)
+
+
+def _object_id(text: str) -> str:
+    if not _OBJECT_ID.fullmatch(text):
+        raise ValueError(f"expected a full object id, found {text!r}; resolve the revision first")
+    return text
+
+
+def _fields(out: bytes) -> set[bytes]:
+    return set(out.split(b"\0")) - {b""}
+
+
+def _paths(found: set[bytes]) -> tuple[str, ...]:
+    """Decoded at once: a repository has tens of thousands of paths."""
+    return tuple(os.fsdecode(b"\0".join(sorted(found))).split("\0")) if found else ()
+
+
+def _tree_file(entry: str) -> TreeFile:
+    facts, _, path = entry.partition("\t")
+    mode, _, oid = facts.split(" ")
+    return TreeFile(path=path, mode=mode, oid=oid)
+
+
+def _batch(out: bytes, wanted: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The answers of ``cat-file --batch``: ``OID TYPE SIZE``, the content, a newline; or ``OID missing``."""
+    at = 0
+    for oid in wanted:
+        end = out.index(b"\n", at)
+        kind, _, size = os.fsdecode(out[at:end]).partition(" ")[2].partition(" ")
+        if kind != "blob":
+            raise GitError(f"git cat-file --batch failed: expected the blob {oid}, found {kind or 'nothing'}")
+        start, at = end + 1, end + 2 + int(size)
+        yield oid, out[start : at - 1]
