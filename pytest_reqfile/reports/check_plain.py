@@ -1,0 +1,68 @@
+"""The plain text of ``reqfile check``, fit for agents and logs (spec reqfile.md 8.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_reqfile.outcome import Finding, Outcome
+from pytest_reqfile.reports.check import CheckReport, ResolvedSource, RunError
+from pytest_reqfile.reports.words import counted
+from pytest_reqfile.syntax.printable import visible
+
+
+def render_plain(report: CheckReport) -> str:
+    """Findings, errors and sources, a blank line, and the summary line; a clean run is the summary line alone."""
+    lines = [line for outcome, finding in report.findings for line in finding_lines(outcome, finding)]
+    lines.extend(line for error in report.errors for line in _error_lines(error))
+    lines.extend(map(_source_line, report.sources))
+    blank = [""] if lines else []
+    return "\n".join([*lines, *blank, summary_line(report)]) + "\n"
+
+
+def summary_line(report: CheckReport) -> str:
+    """The last line of every run: what ran, what had nothing to check, and what was found (seed 004 NO_FALSE_GREEN)."""
+    ran = [f"{counted(report.checks_run, 'check')} run", f"{report.nothing_to_check} with nothing to check"]
+    if report.judges:
+        ran.append(f"{counted(report.units_judged, 'code unit')} judged")
+    if report.deferred:
+        ran.append(f"{report.deferred} left for a full run")
+    found = [
+        counted(report.violations, "violation"),
+        counted(report.advisory_findings, "advisory finding"),
+        counted(len(report.errors), "error") + (f" ({report.advisory_errors} advisory)" if report.advisory_errors else ""),
+    ]
+    return f"{', '.join(ran)}. {', '.join(found)}."
+
+
+def finding_lines(outcome: Outcome, finding: Finding) -> Iterator[str]:
+    """One finding: its place and message, further message lines indented, its fix hint and where it is taken from."""
+    parts = [] if finding.kind == "violation" else [finding.kind]
+    parts.append(outcome.owner)
+    if finding.file is not None:
+        parts.append(visible(finding.file, kept=frozenset()) + (f":{finding.line}" if finding.line else ""))
+    if finding.probability is not None:
+        parts.append(f"p={finding.probability:.2f}")
+    yield from _message_lines(parts, finding.message)
+    if finding.fix_hint:
+        yield f"  fix: {visible(finding.fix_hint)}"
+    if outcome.details.get("source"):
+        yield f"  from: {outcome.details['block']}, use {outcome.details['source']}"
+
+
+def _error_lines(error: RunError) -> Iterator[str]:
+    parts = ["error" if error.blocking else "advisory error"]
+    if error.requirement:
+        parts.append(error.requirement)
+    return _message_lines(parts, error.message)
+
+
+def _message_lines(parts: list[str], message: str) -> Iterator[str]:
+    first, *rest = visible(message.rstrip()).split("\n")
+    yield "  ".join([*parts, first])
+    for line in rest:
+        yield f"    {line}"
+
+
+def _source_line(source: ResolvedSource) -> str:
+    offline = " (cannot be reached: using the last resolution cached here)" if source.offline else ""
+    return f"source  {source.location} resolved to commit {source.commit}{offline}"

@@ -1,0 +1,124 @@
+"""Which files of a repository are targets, configs and Reqfiles (seed 004 EXCLUDE, CASCADE; spec 1.5, 2.2 to 2.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Protocol, TypeVar
+
+from pytest_reqfile.errors import FileError, FormatError, Problem
+from pytest_reqfile.reqfile.format import declares_requirements, parse_reqfile
+from pytest_reqfile.reqfile.settings import CONFIG_NAME, Config, Settings, parse_config
+from pytest_reqfile.reqfile.values import Reqfile
+
+REQFILE_NAME: Final = "Reqfile.yaml"
+_REQFILE_NEAR_MISSES: Final = frozenset({"reqfile.yaml", "reqfile.yml"})
+_CONFIG_NEAR_MISSES: Final = frozenset({"config.yaml", "config.yml"})
+_Parsed = TypeVar("_Parsed")
+
+
+class Tree(Protocol):
+    """What discovery needs of a repository: the working tree's snapshot, a commit, or an extracted source."""
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """Repository paths of all files, in byte order."""
+
+    def is_regular(self, path: str) -> bool:
+        """Whether the path is a regular file, not a symlink or folder."""
+
+    def read_text(self, path: str) -> str:
+        """The file's text. Raises FileError when it cannot be read or is not UTF-8."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discovery:
+    """The Reqfiles and settings found in a tree, and every problem met on the way, in path order."""
+
+    tree: Tree
+    settings: Settings
+    reqfiles: tuple[Reqfile, ...]
+    problems: tuple[Problem, ...]
+
+    def is_target(self, path: str) -> bool:
+        """Whether requirements may apply to ``path``: a regular file, outside .reqfile/, not excluded."""
+        return not in_reqfile_folder(path) and self.tree.is_regular(path) and self.settings.excluder(path) is None
+
+    @cached_property
+    def candidates(self) -> tuple[str, ...]:
+        """Listed paths that are targets if they are regular files, in byte order; cheap, since nothing is asked of the disk."""
+        excluder = self.settings.excluder
+        return tuple(p for p in self.tree.listed if not in_reqfile_folder(p) and excluder(p) is None)
+
+
+def discover(tree: Tree) -> Discovery:
+    """Read every config and Reqfile of ``tree``. A bad file is a problem and never hides the others."""
+    problems: list[Problem] = []
+    settings = _read_settings(tree, problems)
+    reqfiles: list[Reqfile] = []
+    for path in tree.listed:
+        name = path.rpartition("/")[2]
+        if name.lower() not in _REQFILE_NEAR_MISSES or in_reqfile_folder(path):
+            continue
+        if settings.excluder(path) is not None or not tree.is_regular(path):
+            continue
+        if name != REQFILE_NAME:
+            problems.extend(_near_miss(tree, path))
+        elif (reqfile := attempt(path, parse_reqfile, tree, problems)) is not None:
+            reqfiles.append(reqfile)
+    return Discovery(tree=tree, settings=settings, reqfiles=tuple(reqfiles), problems=tuple(problems))
+
+
+def in_reqfile_folder(path: str) -> bool:
+    """Whether a component of ``path`` is exactly ``.reqfile``: assets and settings, never targets."""
+    return path.startswith(".reqfile/") or "/.reqfile/" in path
+
+
+def attempt(
+    path: str, parse: Callable[[str, str], _Parsed], tree: Tree, problems: list[Problem]
+) -> _Parsed | None:
+    """Read and parse one file; its problems are collected and None is returned when it has any."""
+    try:
+        return parse(tree.read_text(path), path)
+    except FormatError as error:
+        problems.extend(error.problems)
+    except FileError as error:
+        problems.append(located(error, path))
+    return None
+
+
+def located(error: FileError, path: str) -> Problem:
+    """The problem of a file that cannot be read: the path opens the line, as everywhere."""
+    return Problem(path=path, message=str(error).removeprefix(f"{path}: "))
+
+
+def _near_miss(tree: Tree, path: str) -> Iterable[Problem]:
+    try:
+        text = tree.read_text(path)
+    except FileError as error:
+        return (located(error, path),)
+    if not declares_requirements(text, path):
+        return ()
+    return (Problem(path=path, line=1, message=f"a requirements file must be named exactly {REQFILE_NAME}"),)
+
+
+def _read_settings(tree: Tree, problems: list[Problem]) -> Settings:
+    """Configs shallowest folder first, so that an excluded one is never read (spec 2.3)."""
+    settings = Settings()
+    for path in sorted(filter(_is_config_like, tree.listed), key=lambda path: path.count("/")):
+        if settings.excluder(path) is not None or not tree.is_regular(path):
+            continue
+        if not path.endswith(CONFIG_NAME):
+            message = f"a config file must be named exactly {CONFIG_NAME}"
+            problems.append(Problem(path=path, line=1, message=message))
+            continue
+        config: Config | None = attempt(path, parse_config, tree, problems)
+        if config is not None:
+            settings = Settings(configs=(*settings.configs, config))
+    return settings
+
+
+def _is_config_like(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return name.lower() in _CONFIG_NEAR_MISSES and folder.rpartition("/")[2] == ".reqfile"

@@ -1,0 +1,78 @@
+"""JUnit output of a command → findings named after their tests (spec reqfile.md 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from xml.etree import ElementTree  # noqa: S405  expat 2.5 and newer refuse entity bombs and never fetch (libraries.md)
+
+from pytest_reqfile.outcome import Finding
+
+
+class JUnitError(ValueError):
+    """The output is not a JUnit report; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedCase:
+    """A test case holding a ``failure`` or ``error``; ``name`` is ``classname::name`` where it has a class name."""
+
+    name: str
+    message: str | None
+    file: str | None
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JUnitReport:
+    """How many cases a report holds, and those that failed."""
+
+    cases: int
+    failed: tuple[FailedCase, ...]
+
+
+def read_junit(output: bytes) -> JUnitReport:
+    """The report in ``output``. Raises JUnitError when it is not one, is cut off, or lists no test."""
+    try:
+        root = ElementTree.fromstring(output)  # noqa: S314  see above; the size is bounded by the caller
+    except (ElementTree.ParseError, ValueError) as error:
+        raise JUnitError(f"output is not valid JUnit XML: {error}") from error
+    if not any(element.tag in {"testsuites", "testsuite"} for element in root.iter()):
+        raise JUnitError("output is not a JUnit report: no <testsuites> or <testsuite>")
+    cases = list(root.iter("testcase"))
+    if not cases:
+        raise JUnitError("the JUnit report lists no test")
+    return JUnitReport(cases=len(cases), failed=tuple(failed for case in cases if (failed := _failed(case)) is not None))
+
+
+def junit_findings(report: JUnitReport, fix_hint: str, place: Callable[[str], str]) -> tuple[Finding, ...]:
+    """One violation per failed case; ``place`` turns the ``file`` attribute into a repository path."""
+    return tuple(_finding(case, fix_hint, place) for case in report.failed)
+
+
+def _finding(case: FailedCase, fix_hint: str, place: Callable[[str], str]) -> Finding:
+    reason = f"failed: {case.message}" if case.message else "failed"
+    file = place(case.file) if case.file else None
+    line = case.line if file else None
+    return Finding(message=f"test {case.name} {reason}", file=file, line=line, fix_hint=fix_hint)
+
+
+def _failed(case: ElementTree.Element) -> FailedCase | None:
+    for child in case:
+        if child.tag in {"failure", "error"}:
+            name, class_name = case.get("name", ""), case.get("classname", "")
+            return FailedCase(
+                name=f"{class_name}::{name}" if class_name else name,
+                message=_first_line(child.get("message", "")),
+                file=case.get("file"),
+                line=_line_number(case.get("line", "")),
+            )
+    return None
+
+
+def _first_line(message: str) -> str | None:
+    return message.strip().split("\n", 1)[0].strip() or None
+
+
+def _line_number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and int(text) > 0 else None

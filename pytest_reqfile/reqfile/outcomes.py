@@ -1,0 +1,62 @@
+"""From planned checks to outcomes: the one place that fills in what every outcome of a requirement carries."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pytest_reqfile.outcome import Finding, Outcome, Status
+from pytest_reqfile.reqfile.plan import PlannedCheck
+from pytest_reqfile.reqfile.values import CommandCheck, Edition
+
+NOTHING_MATCHES: Final = "nothing to check: no matching file"
+NO_UNIT: Final = "nothing to check: no code unit"
+DEFERRED: Final = "left for a full run"
+
+
+def check_outcome(
+    planned: PlannedCheck,
+    status: Status,
+    *,
+    findings: tuple[Finding, ...] = (),
+    reason: str | None = None,
+    seconds: float = 0.0,
+    blocking: bool | None = None,
+) -> Outcome:
+    """The outcome of a planned check; ``blocking`` is the check's own mode unless given."""
+    requirement, check = planned.requirement, planned.check
+    details: dict[str, str | int | float | bool | None] = {"kind": requirement.kind, "files": len(planned.files)}
+    if isinstance(check, CommandCheck):
+        details |= {"command": check.run, "arguments": len(planned.arguments)}
+    if requirement.imported is not None:
+        details |= {"block": str(requirement.location), "source": str(requirement.imported)}
+    return Outcome(
+        subject="requirement",
+        owner=requirement.id,
+        check=planned.name,
+        status=status,
+        declared=requirement.location,
+        findings=findings,
+        reason=reason,
+        blocking=check.mode == "blocking" if blocking is None else blocking,
+        looked_at=int(planned.state == "run"),
+        seconds=seconds,
+        title=requirement.must,
+        why=requirement.why,
+        fix_hint=check.fix_hint if isinstance(check, CommandCheck) else None,
+        details=details,
+    )
+
+
+def left_out(planned: PlannedCheck) -> Outcome:
+    """The outcome of a check that is not to run, saying why."""
+    if planned.state == "deferred":
+        return check_outcome(planned, "deferred", reason=DEFERRED)
+    nothing = NOTHING_MATCHES if isinstance(planned.check, CommandCheck) else NO_UNIT
+    return check_outcome(planned, "nothing_to_check", reason=nothing)
+
+
+def not_judged(planned: PlannedCheck, edition: Edition) -> Outcome:
+    """A decision check cannot be judged by this version: an error, since it was not looked at (seed 004 NO_FALSE_GREEN)."""
+    blocking = planned.check.mode == "blocking" or edition == "0.1"
+    reason = "decision checks are not part of this version of pytest-reqfile, so no code unit was judged"
+    return check_outcome(planned, "error", reason=reason, blocking=blocking)
