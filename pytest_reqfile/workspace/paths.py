@@ -51,6 +51,18 @@ def is_below(path: str, folder: str) -> bool:
     return not folder or path.startswith(f"{folder}/")
 
 
+def contains(folder: str, path: str) -> bool:
+    """Whether ``path`` is ``folder`` or lies in it at any depth."""
+    return path == folder or is_below(path, folder)
+
+
+def below(path: str, folder: str) -> str | None:
+    """``path`` without the folder it lies in; None when it lies elsewhere or is the folder itself."""
+    if not folder:
+        return path or None
+    return path[len(folder) + 1 :] if path.startswith(f"{folder}/") else None
+
+
 def ancestors(folder: str) -> tuple[str, ...]:
     """``folder`` and every folder above it, nearest first, ending with the root."""
     found = [folder]
