@@ -20,6 +20,11 @@ from dataclasses import dataclass
 class ReqfileError(Exception):
     """Base of every expected error; ``str()`` is the text for people."""
 
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """Each thing that is wrong, in a text of its own."""
+        return (str(self),)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -52,6 +57,11 @@ class FormatError(ReqfileError):
             raise ValueError("a FormatError needs at least one problem")
         super().__init__("\n".join(map(str, self.problems)))
 
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """Each problem as ``path:line: message``."""
+        return tuple(map(str, self.problems))
+
 
 class WorkspaceError(ReqfileError):
     """The outside world refused; the text names what was tried."""
@@ -71,3 +81,12 @@ class ProcessError(WorkspaceError):
 
 class UsageError(ReqfileError):
     """The command line or an option asks for something that cannot be done; nothing has run."""
+
+    def __init__(self, *messages: str) -> None:
+        self._messages = messages
+        super().__init__("\n".join(messages))
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """Each thing asked for that cannot be done."""
+        return self._messages

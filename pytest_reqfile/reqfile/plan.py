@@ -78,7 +78,7 @@ def refuse_unknown_ids(catalog: Catalog, only: frozenset[str] | None) -> None:
     known = {requirement.id for requirement in catalog.requirements}
     unknown = sorted((only or frozenset()) - known)
     if unknown:
-        raise UsageError("\n".join(f"--only: no requirement has the id {identifier}" for identifier in unknown))
+        raise UsageError(*(f"--only: no requirement has the id {identifier}" for identifier in unknown))
 
 
 def plan_checks(catalog: Catalog, selection: Selection) -> tuple[PlannedCheck, ...]:

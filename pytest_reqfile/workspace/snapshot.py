@@ -74,6 +74,10 @@ class Snapshot:
         with self._lock:
             return self._is_kind(path, stat.S_IFREG) and self._in_real_folders(path)
 
+    def is_folder(self, path: str) -> bool:
+        """Whether ``path`` is a folder now, listed or not; the root is one."""
+        return not path or (normalised(path) == path and _kind(f"{self.root}/{path}") == stat.S_IFDIR)
+
     def regular(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Those of ``paths`` that are regular files, in the order given."""
         return tuple(filter(self.is_regular, paths))
@@ -180,6 +184,11 @@ def _content(descriptor: int, path: str, limit: int | None) -> bytes:
 def _refuse_large(path: str, size: int, limit: int | None) -> None:
     if limit is not None and size > limit:
         raise FileError(f"{path}: cannot read: larger than {limit} bytes")
+
+
+def _kind(path: str) -> int | None:
+    mode = _mode(path)
+    return None if mode is None else stat.S_IFMT(mode)
 
 
 def _mode(path: str) -> int | None:

@@ -1,0 +1,108 @@
+"""The command line's grammar: one function per subcommand, which imports what it needs only when it runs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, Final
+
+from pytest_reqfile import __version__
+
+EDITIONS: Final = ("0.1", "0.4")
+FORMATS: Final = ("auto", "pretty", "plain", "summary", "json")
+Subparsers = Any
+"""What ``ArgumentParser.add_subparsers`` returns; argparse keeps its class private."""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line; ``arguments.run`` is the subcommand's function."""
+    parser = argparse.ArgumentParser(
+        prog="reqfile",
+        description="Checks what a repository requires: Reqfile requirements, verifiers, the lock and oracles.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"reqfile {__version__}")
+    _add_edition(parser, default=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_check(commands)
+    _add_list(commands)
+    _add_explain(commands)
+    return parser
+
+
+def add_command(
+    commands: Subparsers, name: str, summary: str, run: Callable[..., int], *, failure_code: int = 3
+) -> argparse.ArgumentParser:
+    """A subcommand that ``run(arguments, terminal)`` carries out; ``failure_code`` is its exit code for errors.
+
+    ``summary`` stands in the list of commands and opens the command's own help.
+    """
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+    )
+    parser.set_defaults(run=run, failure_code=failure_code)
+    _add_edition(parser, default=argparse.SUPPRESS)
+    return parser
+
+
+def add_only(parser: argparse.ArgumentParser) -> None:
+    """``--only``: which requirements (seed 004 SELECTION)."""
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="ID,…", help="only the listed requirements; repeatable"
+    )
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """``--format`` of a report, with ``-v`` and ``-q`` for its pretty form."""
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="auto",
+        help="pretty on a terminal and plain elsewhere (auto), or one of them, or json",
+    )
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument("-v", "--verbose", action="store_true", help="also list what each check ran, and every finding")
+    amount.add_argument("-q", "--quiet", action="store_true", help="only what fails, and the summary")
+    parser.add_argument("--no-color", action="store_true", help="no colour, as with NO_COLOR")
+
+
+def _add_edition(parser: argparse.ArgumentParser, *, default: str | None) -> None:
+    parser.add_argument(
+        "--edition",
+        choices=EDITIONS,
+        default=default,
+        help="which published behaviour of reqfile applies where two contradict (default: $REQFILE_EDITION, else 0.1)",
+    )
+
+
+def _add_check(commands: Subparsers) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.check import run_check
+
+        return run_check(arguments, terminal)
+
+    parser = add_command(commands, "check", "run the checks of the repository's requirements", run)
+    add_only(parser)
+    parser.add_argument("--fast", action="store_true", help="only decision checks and commands declared fast")
+    add_format(parser)
+
+
+def _add_list(commands: Subparsers) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.catalog import run_list
+
+        return run_list(arguments, terminal)
+
+    parser = add_command(commands, "list", "list every requirement of the repository with its checks", run)
+    parser.add_argument("--kind", choices=("product", "code", "process"), help="only requirements of this type")
+    parser.add_argument("--format", choices=FORMATS, default="auto", help="json, or the text for any other")
+
+
+def _add_explain(commands: Subparsers) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.catalog import run_explain
+
+        return run_explain(arguments, terminal)
+
+    parser = add_command(commands, "explain", "show the requirements that apply to a file or folder", run)
+    parser.add_argument("path", metavar="PATH", help="a file or folder, relative to the current folder; may not exist yet")

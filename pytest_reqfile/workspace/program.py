@@ -1,0 +1,30 @@
+"""This program on this machine: where it is installed, and how much it may do at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def our_program() -> str:
+    """The absolute path of the running ``reqfile``, which commands find in $REQFILE (spec reqfile.md 3.2).
+
+    Started as a module or from pytest, it is the script beside the interpreter; falls back to the interpreter's own path
+    only where the package is used without being installed.
+    """
+    started = Path(sys.argv[0])
+    script = started if started.name == "reqfile" and started.exists() else Path(sys.executable).with_name("reqfile")
+    return os.path.abspath(script if script.exists() else sys.executable)
+
+
+def processors() -> int:
+    """How many commands may run at a time: the processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+def current_folder() -> Path:
+    """The absolute path of the current folder, as the shell shows it."""
+    return Path.cwd()
