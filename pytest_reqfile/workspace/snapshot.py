@@ -104,13 +104,9 @@ class Snapshot:
     def _load(self, path: str, limit: int | None) -> bytes:
         try:
             self._refuse_detours(path)
-            descriptor = os.open(self.root / path, _OPEN_FLAGS)
-            try:
-                return _content(descriptor, path, limit)
-            finally:
-                os.close(descriptor)
+            return read_regular(self.root / path, path, limit)
         except OSError as error:
-            raise FileError(f"{path}: cannot read: {_reason(error)}") from error
+            raise FileError(f"{path}: cannot read: {reason_of(error)}") from error
         except ValueError as error:  # a NUL in the name
             raise FileError(f"{path!r}: cannot read: {error}") from error
 
@@ -165,13 +161,26 @@ class FolderWalk:
             with os.scandir(self.root / folder) as entries:
                 return tuple(entries)
         except OSError as error:
-            raise FileError(f"{folder or '.'}: cannot read: {_reason(error)}") from error
+            raise FileError(f"{folder or '.'}: cannot read: {reason_of(error)}") from error
+
+
+def read_regular(file: Path, path: str, limit: int | None) -> bytes:
+    """The bytes of ``file``, shown as ``path``.
+
+    Raises OSError if it is missing or a symlink, ``FileError`` if it is no regular file or exceeds ``limit`` bytes.
+    """
+    descriptor = os.open(file, _OPEN_FLAGS)
+    try:
+        return _content(descriptor, path, limit)
+    finally:
+        os.close(descriptor)
 
 
 def _content(descriptor: int, path: str, limit: int | None) -> bytes:
     facts = os.fstat(descriptor)
     if not stat.S_ISREG(facts.st_mode):
         raise FileError(f"{path}: cannot read: not a regular file")
+    _refuse_large(path, facts.st_size, limit)  # before memory is asked for
     chunks: list[bytes] = []
     total = 0
     while chunk := os.read(descriptor, max(_CHUNK, facts.st_size - total + 1)):
@@ -198,7 +207,8 @@ def _mode(path: str) -> int | None:
         return None
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Why the system refused, in its own words."""
     if error.errno == errno.ELOOP:
         return "a symbolic link"
     return error.strerror or str(error)
