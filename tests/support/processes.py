@@ -1,0 +1,30 @@
+"""Looking at processes from outside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pytest_reqfile.workspace.process_tree import process_table
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs under this number; a zombie does not."""
+    return any(row.pid == pid for row in process_table())
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Whether ``condition`` becomes true within ``seconds``."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.005)
+    return condition()
+
+
+def pid_in(file: Path) -> int:
+    """The number that a process wrote into ``file`` with ``echo``, waiting for it to be complete."""
+    assert wait_until(lambda: file.is_file() and file.read_bytes().endswith(b"\n")), f"nothing wrote {file}"
+    return int(file.read_text())
