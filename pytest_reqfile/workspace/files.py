@@ -8,6 +8,7 @@ import secrets
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from pytest_reqfile.errors import FileError
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _DEFAULT_MODE: Final = 0o666
+_LOCK_POLL_SECONDS: Final = 0.02
 
 
 def write_atomic(path: Path, data: bytes, *, parents: bool = False) -> None:
@@ -95,6 +97,40 @@ def _write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+@contextmanager
+def exclusive_lock(path: Path, seconds: float = 60.0) -> Iterator[None]:
+    """Hold the lock file at ``path`` (its folder is made): one process at a time, released however the process ends.
+
+    Raises ``FileError`` when another process holds it for ``seconds``, or when it cannot be made.
+    """
+    descriptor = _open_lock(path)
+    try:
+        deadline = time.monotonic() + seconds
+        while not _try_lock(descriptor):
+            if time.monotonic() > deadline:
+                raise FileError(f"cannot lock {path}: another process has held it for {seconds:g} seconds")
+            time.sleep(_LOCK_POLL_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)  # releases the lock
+
+
+def _open_lock(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, _DEFAULT_MODE)
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {_reason(error)}") from error
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextmanager

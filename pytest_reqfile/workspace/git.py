@@ -17,7 +17,7 @@ from pytest_reqfile.workspace.environment import Environment, for_git
 if TYPE_CHECKING:
     from git.cmd import Git as GitCommand
 
-_HARDENED: Final = (
+HARDENED: Final = (
     # A repository's configuration must neither start a program (fsmonitor) nor change how paths are written.
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.quotePath=false"),
@@ -146,7 +146,7 @@ class Git:
         with _as_file(stdin) as stream:
             try:
                 code, out, err = git_type(self.root).execute(
-                    [*prefix, "git", "-C", str(self.root), *_HARDENED, *args],
+                    [*prefix, "git", "-C", str(self.root), *HARDENED, *args],
                     istream=stream,
                     with_extended_output=True,
                     with_exceptions=False,

@@ -1,0 +1,154 @@
+"""A commit's files written to a folder exactly as committed, and nothing outside of it (spec reqfile.md 1.6, 9).
+
+``git archive`` would leave out what ``export-ignore`` names, a checkout would run filters and change line ends; blobs
+are copied instead. Names come from another repository, so each is judged before anything is written.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pytest_reqfile.errors import FileError, GitError, WorkspaceError
+from pytest_reqfile.workspace.git import Git, TreeFile
+
+MAX_FILES: Final = 200_000
+MAX_BYTES: Final = 1024 * 1024 * 1024
+_BYTES_AT_ONCE: Final = 32 * 1024 * 1024
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_EXECUTABLE: Final = "100755"
+_SYMLINK: Final = "120000"
+_FORBIDDEN_NAMES: Final = frozenset({"", ".", "..", ".git"})
+_HEADER: Final = "reqfile-manifest 1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedTree:
+    """An extracted commit as a listing: the files it was extracted with, whatever was put beside them since."""
+
+    root: Path
+    paths: tuple[str, ...]
+
+    def list_files(self) -> tuple[str, ...]:
+        """Repository paths of its files and symlinks, in git's order."""
+        return self.paths
+
+    @classmethod
+    def read(cls, root: Path, manifest: Path) -> ExtractedTree | None:
+        """The tree at ``root`` if every file of its manifest is there in its full size; None otherwise."""
+        try:
+            header, *records = os.fsdecode(manifest.read_bytes()).removesuffix("\0").split("\0")
+        except OSError:
+            return None
+        if header != f"{_HEADER} {len(records)}" or not root.is_dir() or root.is_symlink():
+            return None
+        paths = tuple(record.partition("\t")[2] for record in records)
+        whole = all(_is_whole(root, record) for record in records)
+        return cls(root=root, paths=paths) if whole else None
+
+
+def extract_tree(git: Git, commit: str, folder: Path) -> bytes:
+    """Write the files of ``commit`` into the empty ``folder``; returns the manifest that ``ExtractedTree.read`` takes.
+
+    Symlinks that lead out of the tree and submodules are left out. Raises WorkspaceError for a name that would leave
+    the folder, for a tree beyond MAX_FILES or MAX_BYTES, and for whatever cannot be written.
+    """
+    entries = [entry for entry in git.tree_files(commit) if entry.is_regular or entry.mode == _SYMLINK]
+    _refuse_names(commit, entries)
+    sizes = _sizes(git, entries)
+    if len(entries) > MAX_FILES or sum(sizes[entry.oid] for entry in entries) > MAX_BYTES:
+        raise WorkspaceError(
+            f"commit {commit} is too large to be a source: at most {MAX_FILES} files and {MAX_BYTES // 1024**2} MiB"
+        )
+    try:
+        links = _write_files(git, entries, sizes, folder)
+        kept = _write_links(links, folder)
+    except OSError as error:
+        raise FileError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+    written = [entry for entry in entries if entry.is_regular or entry.path in kept]
+    records = (f"{entry.mode} {sizes[entry.oid]}\t{entry.path}" for entry in written)
+    return os.fsencode("\0".join((f"{_HEADER} {len(written)}", *records)) + "\0")
+
+
+def _refuse_names(commit: str, entries: Iterable[TreeFile]) -> None:
+    """git itself writes none of these; a tree that holds one was made by hand, to escape from where it is put."""
+    for entry in entries:
+        if _FORBIDDEN_NAMES.intersection(entry.path.lower().split("/")):
+            raise WorkspaceError(f"commit {commit} is refused: its tree holds the unsafe path {entry.path!r}")
+
+
+def _sizes(git: Git, entries: Iterable[TreeFile]) -> dict[str, int]:
+    oids = tuple(dict.fromkeys(entry.oid for entry in entries))
+    if not oids:
+        return {}
+    asked = "".join(f"{oid}\n" for oid in oids).encode()
+    lines = os.fsdecode(git.run(("cat-file", "--batch-check=%(objectname) %(objectsize)"), asked)).splitlines()
+    found = [line.partition(" ") for line in lines]
+    if any(not size.isdecimal() for _, _, size in found):
+        raise GitError("git cat-file --batch-check failed: an object of the commit is missing")
+    return {oid: int(size) for oid, _, size in found}
+
+
+def _write_files(
+    git: Git, entries: Iterable[TreeFile], sizes: dict[str, int], folder: Path
+) -> tuple[tuple[str, bytes], ...]:
+    """Write the regular files; the symlinks are returned with their targets, to be made when all files are there."""
+    links: list[tuple[str, bytes]] = []
+    for batch in _batches(entries, sizes):
+        contents = git.blobs(entry.oid for entry in batch)
+        for entry in batch:
+            if entry.is_regular:
+                _write_file(folder / entry.path, contents[entry.oid], executable=entry.mode == _EXECUTABLE)
+            else:
+                links.append((entry.path, contents[entry.oid]))
+    return tuple(links)
+
+
+def _batches(entries: Iterable[TreeFile], sizes: dict[str, int]) -> Iterator[list[TreeFile]]:
+    batch: list[TreeFile] = []
+    held = 0
+    for entry in entries:
+        if batch and held + sizes[entry.oid] > _BYTES_AT_ONCE:
+            yield batch
+            batch, held = [], 0
+        batch.append(entry)
+        held += sizes[entry.oid]
+    yield batch
+
+
+def _write_file(path: Path, content: bytes, *, executable: bool) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, _NEW_FILE, 0o777 if executable else 0o666)  # the umask applies
+    with open(descriptor, "wb") as stream:
+        stream.write(content)
+
+
+def _write_links(links: Iterable[tuple[str, bytes]], folder: Path) -> frozenset[str]:
+    """Make the symlinks that stay inside the tree, wherever their chain leads; the paths of those that were kept."""
+    usable = [(path, target) for path, target in links if target and b"\0" not in target and target[:1] != b"/"]
+    for path, _ in usable:  # all folders before the first link: none is ever made through one
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    for path, target in usable:
+        os.symlink(target, os.fsencode(folder / path))
+    border = Path(os.path.realpath(folder))
+    outside = [path for path, _ in usable if not Path(os.path.realpath(folder / path)).is_relative_to(border)]
+    for path in outside:
+        (folder / path).unlink()
+    return frozenset(path for path, _ in usable).difference(outside)
+
+
+def _is_whole(root: Path, record: str) -> bool:
+    facts, _, path = record.partition("\t")
+    mode, _, size = facts.partition(" ")
+    try:
+        found = os.lstat(root / path)
+    except (OSError, ValueError):
+        return False
+    if mode == _SYMLINK:
+        return stat.S_ISLNK(found.st_mode)
+    executable = mode != _EXECUTABLE or bool(found.st_mode & stat.S_IXUSR)
+    return stat.S_ISREG(found.st_mode) and str(found.st_size) == size and executable
