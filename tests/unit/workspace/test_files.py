@@ -1,0 +1,149 @@
+"""workspace/files.py: whole files, whole lines, nothing left."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from pytest_reqfile.errors import FileError
+from pytest_reqfile.workspace.files import append_lines, temporary_folder, write_atomic
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_write(tmp_path: Path) -> None:
+    """The bytes given, and no temporary file beside them."""
+    write_atomic(tmp_path / "file", b"\0data")
+    write_atomic(tmp_path / "file", b"other")
+    assert (tmp_path / "file").read_bytes() == b"other"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_mode(tmp_path: Path) -> None:
+    """A new file follows the umask, a replaced one keeps its mode."""
+    before = os.umask(0o027)
+    try:
+        write_atomic(tmp_path / "new", b"")
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "new") == 0o640
+    (tmp_path / "new").chmod(0o751)
+    write_atomic(tmp_path / "new", b"x")
+    assert mode(tmp_path / "new") == 0o751
+
+
+def test_a_symlink_is_replaced(tmp_path: Path) -> None:
+    """design 3: the link becomes a regular file, its target is untouched."""
+    (tmp_path / "target").write_bytes(b"precious")
+    (tmp_path / "link").symlink_to("target")
+    write_atomic(tmp_path / "link", b"new")
+    assert not (tmp_path / "link").is_symlink()
+    assert (tmp_path / "link").read_bytes() == b"new"
+    assert (tmp_path / "target").read_bytes() == b"precious"
+
+
+def test_other_names_of_the_file_keep_the_old_content(tmp_path: Path) -> None:
+    """A hard link shows that the file is replaced and not written into."""
+    (tmp_path / "one").write_bytes(b"old")
+    (tmp_path / "two").hardlink_to(tmp_path / "one")
+    write_atomic(tmp_path / "one", b"new")
+    assert (tmp_path / "two").read_bytes() == b"old"
+
+
+def test_parents_on_request(tmp_path: Path) -> None:
+    """Missing folders are made only if asked for."""
+    path = tmp_path / "a" / "b" / "file"
+    with pytest.raises(FileError) as caught:
+        write_atomic(path, b"x")
+    assert str(caught.value) == f"cannot write {path}: No such file or directory"
+    write_atomic(path, b"x", parents=True)
+    assert path.read_bytes() == b"x"
+
+
+def test_a_folder_in_the_way(tmp_path: Path) -> None:
+    """A failed write leaves what was there, and no temporary file."""
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(FileError, match=r"cannot write .*/folder: Is a directory$"):
+        write_atomic(tmp_path / "folder", b"x")
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_the_longest_name(tmp_path: Path) -> None:
+    """The temporary name is not made from a name that may already be as long as the system allows."""
+    name = "n" * os.pathconf(tmp_path, "PC_NAME_MAX")
+    write_atomic(tmp_path / name, b"x")
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_append(tmp_path: Path) -> None:
+    """Lines are added after what is there."""
+    log = tmp_path / "logs" / "run"
+    append_lines(log, b"one\n", parents=True)
+    append_lines(log, b"two\nthree\n")
+    assert log.read_bytes() == b"one\ntwo\nthree\n"
+
+
+def test_append_takes_whole_lines(tmp_path: Path) -> None:
+    """Half a line is a bug of the caller."""
+    with pytest.raises(ValueError, match="whole lines"):
+        append_lines(tmp_path / "log", b"half")
+    assert not (tmp_path / "log").exists()
+
+
+def test_append_after_a_torn_line(tmp_path: Path) -> None:
+    """What a crash left unfinished does not swallow the next line."""
+    (tmp_path / "log").write_bytes(b"one\ntor")
+    append_lines(tmp_path / "log", b"two\n")
+    assert (tmp_path / "log").read_bytes() == b"one\ntor\ntwo\n"
+
+
+@pytest.mark.parametrize("kind", ["symlink", "fifo", "folder"])
+def test_append_to_what_is_no_file(tmp_path: Path, kind: str) -> None:
+    """Refused without waiting and without following."""
+    log = tmp_path / "log"
+    if kind == "symlink":
+        (tmp_path / "target").write_bytes(b"")
+        log.symlink_to("target")
+    elif kind == "fifo":
+        os.mkfifo(log)
+    else:
+        log.mkdir()
+    with pytest.raises(FileError, match=f"^cannot write {log}: "):
+        append_lines(log, b"x\n")
+    assert not (tmp_path / "target").exists() or (tmp_path / "target").read_bytes() == b""
+
+
+def test_temporary_folder() -> None:
+    """Private while it lasts, canonical, gone afterwards even with read-only folders and links out of it."""
+    with temporary_folder("reqfile-test-") as outer, temporary_folder("reqfile-test-") as folder:
+        assert mode(folder) == 0o700
+        assert folder == folder.resolve()
+        assert folder.name.startswith("reqfile-test-")
+        outer.chmod(0o755)
+        (folder / "a" / "b").mkdir(parents=True)
+        (folder / "a" / "b" / "file").write_text("")
+        (folder / "a" / "out").symlink_to(outer)
+        (folder / "a" / "b").chmod(0o500)
+        (folder / "a").chmod(0o000)
+        folder.chmod(0o500)
+        inner_path = folder
+    assert not inner_path.exists()
+    assert not outer.exists()
+
+
+def test_temporary_folder_that_was_removed() -> None:
+    """Somebody else's cleaning up is no error."""
+    with temporary_folder("reqfile-test-") as folder:
+        folder.rmdir()
+
+
+def test_temporary_folder_after_an_error() -> None:
+    """The folder is gone, the error travels on."""
+    with pytest.raises(KeyError), temporary_folder("reqfile-test-") as folder:
+        raise KeyError
+    assert not folder.exists()
