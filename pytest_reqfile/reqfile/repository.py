@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_reqfile.reqfile.catalog import Catalog, load_catalog
 from pytest_reqfile.reqfile.sources import GitSources
+from pytest_reqfile.reqfile.trials import Trials
 from pytest_reqfile.workspace.environment import Environment, for_command
 from pytest_reqfile.workspace.git import Git, discover_root
 from pytest_reqfile.workspace.snapshot import Snapshot
@@ -18,13 +19,15 @@ from pytest_reqfile.workspace.snapshot import Snapshot
 class Repository:
     """One repository as one run sees it. ``environment`` is that of our own process, read once.
 
-    ``cached_only`` keeps loading from fetching other repositories (``--collect-only``).
+    ``cached_only`` keeps loading from fetching other repositories (``--collect-only``); ``trials`` are what ``--use``
+    adds.
     """
 
     git: Git
     snapshot: Snapshot
     environment: Environment
     cached_only: bool = False
+    trials: Trials | None = None
 
     @property
     def root(self) -> str:
@@ -32,10 +35,14 @@ class Repository:
         return str(self.snapshot.root)
 
     @cached_property
+    def sources(self) -> GitSources:
+        """Other repositories, each loaded at most once."""
+        return GitSources(self.environment, cached_only=self.cached_only)
+
+    @cached_property
     def catalog(self) -> Catalog:
         """Every requirement; loaded at first use."""
-        sources = GitSources(self.environment, cached_only=self.cached_only)
-        return load_catalog(self.snapshot, self.root, sources)
+        return load_catalog(self.snapshot, self.root, self.sources, self.trials)
 
     def command_environment(self, more_secrets: Iterable[str] = ()) -> Environment:
         """What commands see: nothing of a surrounding git hook, and no key that a decision check would use."""
@@ -45,8 +52,10 @@ class Repository:
         return for_command(self.environment, tuple(sorted(secrets.union(more_secrets))))
 
 
-def open_repository(cwd: Path, environment: Environment, *, cached_only: bool = False) -> Repository:
+def open_repository(
+    cwd: Path, environment: Environment, *, cached_only: bool = False, trials: Trials | None = None
+) -> Repository:
     """The repository that holds ``cwd``. Raises GitError ``not inside a git repository``."""
     root = discover_root(cwd, environment)
     git = Git(root, environment)
-    return Repository(git=git, snapshot=Snapshot(git), environment=environment, cached_only=cached_only)
+    return Repository(git=git, snapshot=Snapshot(git), environment=environment, cached_only=cached_only, trials=trials)
