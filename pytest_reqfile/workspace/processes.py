@@ -24,6 +24,7 @@ OUTPUT_LIMIT: Final = 8 * 1024 * 1024
 _READ_AT_ONCE: Final = 65536
 _READS_AFTER_THE_END: Final = 32
 _TICK_SECONDS: Final = 0.01
+_LONGEST_WAIT_SECONDS: Final = 86_400.0
 
 Keep = Literal["head", "tail"]
 _End = Literal["ended", "timed_out", "cancelled"]
@@ -207,12 +208,17 @@ def _wait(
             remaining = None if deadline is None else deadline - time.monotonic()
             if remaining is not None and remaining <= 0:
                 return "timed_out"
-            _serve(selector, remaining if handle is not None else _TICK_SECONDS)
+            _serve(selector, _bounded(remaining) if handle is not None else _TICK_SECONDS)
             if running and _has_exited(process):
                 running = False
                 if handle is not None:
                     selector.unregister(handle)
     return "ended"
+
+
+def _bounded(seconds: float | None) -> float | None:
+    """No longer than the system can be asked to wait at once."""
+    return None if seconds is None else min(seconds, _LONGEST_WAIT_SECONDS)
 
 
 def _serve(selector: selectors.BaseSelector, seconds: float | None) -> None:
