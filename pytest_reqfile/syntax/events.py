@@ -53,6 +53,8 @@ class Stop(Exception):  # noqa: N818
 class EventReader:
     """Reads one document. ``pure`` takes PyYAML's Python parser instead of libyaml."""
 
+    max_depth = MAX_DEPTH
+
     def __init__(self, text: str, path: str, *, pure: bool) -> None:
         from yaml import events
 
@@ -81,7 +83,7 @@ class EventReader:
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             words = ", ".join(part for part in (error.context, error.problem) if part)
-            self.add(mark.line + 1 if mark else 1, f"invalid YAML: {words}")
+            self.add(min(mark.line + 1, _last_line(self._text)) if mark else 1, f"invalid YAML: {words}")
         except Stop:
             pass
         if self.problems:
@@ -98,6 +100,12 @@ class EventReader:
         """Record a problem after which nothing can be read."""
         self.add(line, message)
         raise Stop
+
+    def count(self, nodes: int, line: int) -> None:
+        """Bound the memory one file may take."""
+        self._nodes += nodes
+        if self._nodes > MAX_NODES:
+            self.stop(line, f"YAML with more than {MAX_NODES} values is not read")
 
     # What a dialect decides
 
@@ -117,8 +125,8 @@ class EventReader:
         """See every complete node with the anchor it declares."""
         return node
 
-    def after_document(self, event: Event) -> None:
-        """Look at the first event behind the document."""
+    def after_document(self, following: Callable[[], Event]) -> None:
+        """Look at what is behind the document."""
 
     # Events
 
@@ -143,20 +151,18 @@ class EventReader:
             return None
         root = self._node(self._next(), 1)
         self._next()
-        self.after_document(self._next())
+        self.after_document(self._next)
         return root
 
     def _node(self, event: Event, depth: int) -> Node:
-        self._nodes += 1
-        if self._nodes > MAX_NODES:
-            self.stop(event.start_mark.line + 1, f"YAML with more than {MAX_NODES} values is not read")
+        self.count(1, event.start_mark.line + 1)
         kind = type(event)
         if kind is self._scalar_start:
             return self._scalar(event)
         if kind is self._alias_start:
             return self.alias(event)
-        if depth > MAX_DEPTH:
-            self.stop(event.start_mark.line + 1, f"YAML nested deeper than {MAX_DEPTH} levels is not read")
+        if depth > self.max_depth:
+            self.stop(event.start_mark.line + 1, f"YAML nested deeper than {self.max_depth} levels is not read")
         return self._mapping(event, depth) if kind is self._mapping_start else self._list(event, depth)
 
     def _scalar(self, event: Event) -> Node:
@@ -235,3 +241,8 @@ def _stand_ins(text: str) -> dict[str, str]:
         return {}
     free = (chr(code) for code in chain(range(0xE000, 0xF900), range(0xF0000, 0xFFFFE)) if chr(code) not in text)
     return dict(zip(old, free, strict=False))
+
+
+def _last_line(text: str) -> int:
+    """The last line that has text; the parsers report what is missing at the end one line later."""
+    return 1 + len(_BREAK.findall(text.rstrip("\r\n")))

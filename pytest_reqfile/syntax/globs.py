@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.syntax.globset import GlobSyntaxError, globset_regex
-from pytest_reqfile.syntax.patterns import load_re2, quote
+from pytest_reqfile.syntax.patterns import MAX_MEMORY, load_re2, quote
 
 if TYPE_CHECKING:
     import re2
@@ -24,7 +24,6 @@ MAX_LENGTH: Final = 4096
 MAX_ALTERNATIVES: Final = 64
 # More globs in one automaton than this multiply its states (performance.md 3).
 SET_SIZE: Final = 100
-_SET_MEMORY: Final = 64 << 20
 
 # Undecodable bytes come from the file system as U+DC80..U+DCFF, which UTF-8 cannot hold; these can be held.
 _CARRIERS: Final = {code: 0x100000 + code for code in range(0xDC80, 0xDD00)}
@@ -101,7 +100,7 @@ def _sets(regexes: Sequence[str], first: int) -> list[tuple[int, re2.Set]]:
     library = load_re2()
     options = library.Options()
     options.log_errors = False
-    options.max_mem = _SET_MEMORY
+    options.max_mem = MAX_MEMORY
     patterns = library.Set.FullMatchSet(options)
     try:
         for regex in regexes:
@@ -120,7 +119,7 @@ def _compiled(regex: str) -> re2._Regexp:
     library = load_re2()
     options = library.Options()
     options.log_errors = False
-    options.max_mem = _SET_MEMORY
+    options.max_mem = MAX_MEMORY
     return library.compile(regex, options)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pytest_reqfile.syntax.events import CORE_TAG, Event, EventReader
 from pytest_reqfile.syntax.nodes import Node
 from pytest_reqfile.syntax.scalars import Reading, core_scalar, tagged_scalar
@@ -37,6 +39,7 @@ class _ReqfileReader(EventReader):
         self.add(line, "YAML aliases are not supported")
         return Node(kind="null", value=None, line=line, column=column)
 
-    def after_document(self, event: Event) -> None:
+    def after_document(self, following: Callable[[], Event]) -> None:
+        event = following()
         if type(event) is self.document_start:
             self.add(event.start_mark.line + 1, "expected a single YAML document")
