@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 
 from pytest_reqfile.cli.progress import Progress
-from pytest_reqfile.cli.session import edition_of, open_here
+from pytest_reqfile.cli.session import edition_of, open_here, trials_of
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import FormatError, ReqfileError
 from pytest_reqfile.outcome import Outcome
-from pytest_reqfile.reports.check import CheckReport, RunError
+from pytest_reqfile.reports.check import CheckReport, ResolvedSource, RunError
 from pytest_reqfile.reports.check_json import render_json
 from pytest_reqfile.reports.check_plain import render_plain
+from pytest_reqfile.reqfile.catalog import Catalog
 from pytest_reqfile.reqfile.command import CommandContext
 from pytest_reqfile.reqfile.plan import PlannedCheck, Selection, parse_only, plan_checks, refuse_unknown_ids
 from pytest_reqfile.reqfile.repository import Repository
@@ -35,7 +36,7 @@ def run_check(arguments: argparse.Namespace, terminal: Terminal) -> int:
 
 def _check(arguments: argparse.Namespace, environment: Environment, terminal: Terminal) -> CheckReport:
     edition = edition_of(arguments, environment)
-    repository = open_here(environment)
+    repository = open_here(environment, trials_of(arguments))
     catalog = repository.catalog
     if catalog.first_problems:
         raise FormatError(catalog.first_problems)
@@ -44,7 +45,16 @@ def _check(arguments: argparse.Namespace, environment: Environment, terminal: Te
     planned = plan_checks(catalog, selection)
     outcomes = _evaluate(planned, repository, edition, terminal)
     judges = any(isinstance(check.check, DecisionCheck) for check in planned)
-    return CheckReport(outcomes=outcomes, judges=judges)
+    return CheckReport(outcomes=outcomes, judges=judges, sources=resolved_sources(catalog))
+
+
+def resolved_sources(catalog: Catalog) -> tuple[ResolvedSource, ...]:
+    """The sources whose tag was resolved in this run; a commit needs no resolving (spec 8.2)."""
+    return tuple(
+        ResolvedSource(location=str(source.use), commit=source.commit, offline=source.offline)
+        for source in catalog.sources
+        if not source.use.commit
+    )
 
 
 def _evaluate(
@@ -61,9 +71,7 @@ def _evaluate(
         return evaluate_checks(planned, context, workers=processors(), observer=progress)
 
 
-def _render(
-    report: CheckReport, arguments: argparse.Namespace, environment: Environment, terminal: Terminal
-) -> str:
+def _render(report: CheckReport, arguments: argparse.Namespace, environment: Environment, terminal: Terminal) -> str:
     if arguments.format == "json":
         return render_json(report)
     if arguments.format == "pretty" or (arguments.format == "auto" and terminal.is_interactive):

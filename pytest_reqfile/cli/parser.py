@@ -52,6 +52,18 @@ def add_only(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_use(parser: argparse.ArgumentParser) -> None:
+    """``--use``: requirements tried for this run (spec reqfile.md 5.4)."""
+    parser.add_argument(
+        "--use",
+        action="append",
+        default=[],
+        metavar="LOCATION",
+        help="also try, at the root and for this run, the code and process requirements defined in a folder (./std) or "
+        "a repository (owner/repo@v1.0.0); repeatable",
+    )
+
+
 def add_format(parser: argparse.ArgumentParser) -> None:
     """``--format`` of a report, with ``-v`` and ``-q`` for its pretty form."""
     parser.add_argument(
@@ -83,6 +95,7 @@ def _add_check(commands: Subparsers) -> None:
 
     parser = add_command(commands, "check", "run the checks of the repository's requirements", run)
     add_only(parser)
+    add_use(parser)
     parser.add_argument("--fast", action="store_true", help="only decision checks and commands declared fast")
     add_format(parser)
 
@@ -105,4 +118,6 @@ def _add_explain(commands: Subparsers) -> None:
         return run_explain(arguments, terminal)
 
     parser = add_command(commands, "explain", "show the requirements that apply to a file or folder", run)
-    parser.add_argument("path", metavar="PATH", help="a file or folder, relative to the current folder; may not exist yet")
+    parser.add_argument(
+        "path", metavar="PATH", help="a file or folder, relative to the current folder; may not exist yet"
+    )

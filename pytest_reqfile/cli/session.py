@@ -8,7 +8,9 @@ from typing import Final
 
 from pytest_reqfile.cli.parser import EDITIONS
 from pytest_reqfile.errors import FormatError, UsageError
+from pytest_reqfile.reqfile.plan import parse_only
 from pytest_reqfile.reqfile.repository import Repository, open_repository
+from pytest_reqfile.reqfile.trials import Trials
 from pytest_reqfile.reqfile.values import Edition
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.program import current_folder
@@ -26,9 +28,16 @@ def edition_of(arguments: argparse.Namespace, environment: Environment) -> Editi
     raise UsageError(f"{EDITION_VARIABLE} must be one of {', '.join(EDITIONS)}, found {chosen!r}")
 
 
-def open_here(environment: Environment) -> Repository:
-    """The repository of the current folder."""
-    return open_repository(current_folder(), environment)
+def open_here(environment: Environment, trials: Trials | None = None) -> Repository:
+    """The repository of the current folder, with what ``--use`` adds for this run."""
+    return open_repository(current_folder(), environment, trials=trials)
+
+
+def trials_of(arguments: argparse.Namespace) -> Trials | None:
+    """What ``--use`` asks to try, narrowed by ``--only``; None without ``--use``."""
+    if not arguments.use:
+        return None
+    return Trials(locations=tuple(arguments.use), cwd=str(current_folder()), only=parse_only(arguments.only))
 
 
 def open_valid(environment: Environment) -> Repository:
