@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pytest_reqfile.cli.parser import build_parser
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import ReqfileError
+from pytest_reqfile.workspace.program import end_on_signals, ending_signal
 
-INTERRUPTED = 130
 CANNOT_WRITE = 3
 
 
@@ -17,15 +17,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run ``reqfile`` with ``argv`` (default: the process's own) and return its exit code.
 
     A wrong command line exits with 2 from the argument parser; what each subcommand returns is its own affair.
+    Ctrl-C, SIGTERM and SIGHUP stop every running command first and then give 128 + the signal's number.
     """
+    end_on_signals()
     terminal = Terminal(out=sys.stdout, err=sys.stderr)
     arguments = build_parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments, terminal)
     except ReqfileError as error:
-        terminal.error(str(error))
+        for message in error.messages:
+            terminal.error(message)
         code = arguments.failure_code
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         terminal.error("interrupted")
-        return INTERRUPTED
+        code = 128 + ending_signal(stop)
     return terminal.finish(code, CANNOT_WRITE)

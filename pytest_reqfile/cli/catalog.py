@@ -30,5 +30,7 @@ def run_explain(arguments: argparse.Namespace, terminal: Terminal) -> int:
     relative = relative_to_root(repository.snapshot.root, path)
     if relative is None:
         raise UsageError(f"{arguments.path} is outside the repository")
-    terminal.write(visible(explain_text(repository.catalog, relative, is_folder=repository.snapshot.is_folder(relative))))
+    terminal.write(
+        visible(explain_text(repository.catalog, relative, is_folder=repository.snapshot.is_folder(relative)))
+    )
     return 0

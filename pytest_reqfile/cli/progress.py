@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TextIO
 
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.outcome import Outcome
@@ -21,14 +21,14 @@ class Progress:
     """A line on stderr that names the running checks; nothing at all where stderr is not a terminal."""
 
     def __init__(self, terminal: Terminal, planned: Sequence[PlannedCheck]) -> None:
-        self._stream = terminal.err
         self._total = sum(check.state == "run" for check in planned)
         self._ended = 0
         self._running: dict[str, None] = {}
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._show, name="reqfile-progress", daemon=True)
-        self._active = self._stream.isatty() and self._total > 0
+        stream = terminal.err
+        self._active = self._total > 0 and stream is not None and stream.isatty()
+        self._thread = threading.Thread(target=self._show, args=(stream,), name="reqfile-progress", daemon=True)
 
     def started(self, planned: PlannedCheck) -> None:
         """The check is running now."""
@@ -54,17 +54,17 @@ class Progress:
         if self._active:
             self._thread.join()
 
-    def _show(self) -> None:
+    def _show(self, stream: TextIO) -> None:
         shown = False
         while not self._stop.wait(PATIENCE):
             with self._lock:
                 text = f"[{self._ended}/{self._total}] {', '.join(self._running)}"
-            self._stream.write(f"\r\x1b[K{visible(text)[:_WIDTH]}")
-            self._stream.flush()
+            stream.write(f"\r\x1b[K{visible(text)[:_WIDTH]}")
+            stream.flush()
             shown = True
         if shown:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+            stream.write("\r\x1b[K")
+            stream.flush()
 
 
 def _name(planned: PlannedCheck) -> str:

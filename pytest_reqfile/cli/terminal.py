@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -13,12 +14,15 @@ from pytest_reqfile.syntax.printable import visible
 class Terminal:
     """Two streams. A reader that has gone is no error; any other failure to write is."""
 
-    out: TextIO
-    err: TextIO
+    out: TextIO | None
+    err: TextIO | None
     _failure: str | None = field(default=None, init=False)
 
     def write(self, text: str) -> None:
         """Print an answer as it is; characters the stream cannot encode are escaped."""
+        if self.out is None:
+            self._failure = "standard output is closed"
+            return
         try:
             self.out.write(_encodable(text, self.out))
             self.out.flush()
@@ -27,27 +31,29 @@ class Terminal:
         except OSError as error:
             self._failure = error.strerror or str(error)
 
-    def error(self, text: str) -> None:
-        """Print ``error: …`` lines on stderr, one per line of ``text`` that starts a problem."""
-        for line in text.split("\n"):
-            self.err.write(_encodable(f"error: {visible(line)}\n", self.err))
+    def error(self, message: str) -> None:
+        """Print ``error: {message}`` on stderr, further lines of the message indented."""
+        self.note("error: " + "\n    ".join(map(visible, message.split("\n"))))
 
     def note(self, text: str) -> None:
-        """Print a line on stderr."""
-        self.err.write(_encodable(f"{text}\n", self.err))
+        """Print a line on stderr, if anybody reads that."""
+        if self.err is not None:
+            with suppress(OSError):
+                self.err.write(_encodable(f"{text}\n", self.err))
+                self.err.flush()
 
     def finish(self, code: int, failure_code: int) -> int:
         """The exit code: ``code``, or ``failure_code`` when an answer could not be written."""
         if self._failure is None:
             return code
-        self.err.write(f"error: cannot write the output: {self._failure}\n")
+        self.error(f"cannot write the output: {self._failure}")
         _silence(self.out)
         return failure_code
 
     @property
     def is_interactive(self) -> bool:
         """Whether stdout is a terminal."""
-        return self.out.isatty()
+        return self.out is not None and self.out.isatty()
 
 
 def _encodable(text: str, stream: TextIO) -> str:
@@ -55,7 +61,7 @@ def _encodable(text: str, stream: TextIO) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def _silence(stream: TextIO) -> None:
+def _silence(stream: TextIO | None) -> None:
     """Keep the interpreter's last flush of a broken stream from printing a traceback."""
     if stream is sys.stdout:
-        sys.stdout = None  # type: ignore[assignment]  # documented for a process without a console
+        sys.stdout = None  # what it is in a process without a console

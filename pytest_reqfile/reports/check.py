@@ -1,4 +1,4 @@
-"""One run of ``reqfile check`` as a value: what every form of its report counts (seed 004 OUTPUT, NO_FALSE_GREEN; spec 8)."""
+"""One run of ``reqfile check`` as a value: what its reports count (seed 004 OUTPUT, NO_FALSE_GREEN; spec 8)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KIND_ORDER: Final[tuple[FindingKind, ...]] = ("violation", "advisory", "uncerta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunError:
-    """Something that could not be done: in a requirement's check, or in the run as a whole (``requirement`` is None)."""
+    """Something that could not be done: in a requirement's check, or (``requirement`` is None) in the run."""
 
     message: str
     requirement: str | None = None
@@ -35,7 +35,6 @@ class CheckReport:
     """Outcomes in plan order, and errors that belong to no check.
 
     ``judges`` says that a selected requirement has a decision check, so units are counted even when there are none.
-    ``requirements`` and ``checks`` count what was selected.
     """
 
     outcomes: tuple[Outcome, ...] = ()

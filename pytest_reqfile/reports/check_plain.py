@@ -26,17 +26,23 @@ def summary_line(report: CheckReport) -> str:
         ran.append(f"{counted(report.units_judged, 'code unit')} judged")
     if report.deferred:
         ran.append(f"{report.deferred} left for a full run")
+    advisory = f" ({report.advisory_errors} advisory)" if report.advisory_errors else ""
     found = [
         counted(report.violations, "violation"),
         counted(report.advisory_findings, "advisory finding"),
-        counted(len(report.errors), "error") + (f" ({report.advisory_errors} advisory)" if report.advisory_errors else ""),
+        counted(len(report.errors), "error") + advisory,
     ]
     return f"{', '.join(ran)}. {', '.join(found)}."
 
 
+def message_lines(message: str) -> list[str]:
+    """The lines of a message of unknown origin, at least one, fit for a terminal."""
+    return [visible(line.removesuffix("\r")) for line in message.rstrip().split("\n")]
+
+
 def finding_lines(outcome: Outcome, finding: Finding) -> Iterator[str]:
     """One finding: its place and message, further message lines indented, its fix hint and where it is taken from."""
-    parts = [] if finding.kind == "violation" else [finding.kind]
+    parts: list[str] = [] if finding.kind == "violation" else [finding.kind]
     parts.append(outcome.owner)
     if finding.file is not None:
         parts.append(visible(finding.file, kept=frozenset()) + (f":{finding.line}" if finding.line else ""))
@@ -44,7 +50,7 @@ def finding_lines(outcome: Outcome, finding: Finding) -> Iterator[str]:
         parts.append(f"p={finding.probability:.2f}")
     yield from _message_lines(parts, finding.message)
     if finding.fix_hint:
-        yield f"  fix: {visible(finding.fix_hint)}"
+        yield from _message_lines(["  fix:"], finding.fix_hint, separator=" ")
     if outcome.details.get("source"):
         yield f"  from: {outcome.details['block']}, use {outcome.details['source']}"
 
@@ -56,9 +62,9 @@ def _error_lines(error: RunError) -> Iterator[str]:
     return _message_lines(parts, error.message)
 
 
-def _message_lines(parts: list[str], message: str) -> Iterator[str]:
-    first, *rest = visible(message.rstrip()).split("\n")
-    yield "  ".join([*parts, first])
+def _message_lines(parts: list[str], message: str, separator: str = "  ") -> Iterator[str]:
+    first, *rest = message_lines(message)
+    yield separator.join([*parts, first])
     for line in rest:
         yield f"    {line}"
 

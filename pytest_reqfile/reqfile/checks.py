@@ -1,4 +1,4 @@
-"""The entries of ``checks``: nodes → command and decision checks (seed 004 CHECKS_DECLARED, COMMAND_CHECK; spec 1.1)."""
+"""The entries of ``checks``: nodes → checks (seed 004 CHECKS_DECLARED, COMMAND_CHECK; spec 1.1)."""
 
 from __future__ import annotations
 

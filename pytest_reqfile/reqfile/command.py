@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,6 @@ from pytest_reqfile.reqfile.plan import PlannedCheck
 from pytest_reqfile.reqfile.sarif_input import (
     ProbabilityError,
     SarifError,
-    as_plain_failures,
     read_sarif,
     sarif_findings,
 )
@@ -55,7 +54,7 @@ def evaluate_command(planned: PlannedCheck, context: CommandContext) -> Outcome:
     except ToolError as error:
         return check_outcome(planned, "error", reason=str(error), seconds=result.seconds)
     if check.mode == "advisory":
-        findings = tuple(_as_advisory(finding) for finding in findings)
+        findings = tuple(replace(f, kind="advisory") if f.kind == "violation" else f for f in findings)
     return check_outcome(planned, _status(findings), findings=findings, seconds=result.seconds)
 
 
@@ -124,19 +123,17 @@ def _read_sarif(
     if plain and code == 0:
         return ()
     try:
-        results = read_sarif(_report(result, check))
+        results = read_sarif(_report(result, check), plain=plain)
     except ProbabilityError as error:
         raise ToolError(f"`{check.run}`: {error}") from error
     except SarifError as error:
         raise ToolError(f"`{check.run}`: output is not valid SARIF: {error}") from error
     if code != 0 and not results:
         raise ToolError(f"`{check.run}` exited with violation code {code} but its SARIF output lists no results")
-    return sarif_findings(as_plain_failures(results) if plain else results, check.thresholds, check.fix_hint, place)
+    return sarif_findings(results, check.thresholds, check.fix_hint, place)
 
 
-def _read_junit(
-    output: bytes, code: int, check: CommandCheck, place: Callable[[str], str]
-) -> tuple[Finding, ...]:
+def _read_junit(output: bytes, code: int, check: CommandCheck, place: Callable[[str], str]) -> tuple[Finding, ...]:
     try:
         report = read_junit(output)
     except JUnitError as error:
@@ -151,20 +148,6 @@ def tail(output: bytes) -> str:
     lines = output.decode("utf-8", "replace").rstrip().split("\n")
     text = "\n".join(line.removesuffix("\r") for line in lines[-TAIL_LINES:])
     return text if text.strip() else "(no output)"
-
-
-def _as_advisory(finding: Finding) -> Finding:
-    if finding.kind != "violation":
-        return finding
-    return Finding(
-        message=finding.message,
-        kind="advisory",
-        file=finding.file,
-        line=finding.line,
-        fix_hint=finding.fix_hint,
-        rule=finding.rule,
-        probability=finding.probability,
-    )
 
 
 def _status(findings: tuple[Finding, ...]) -> Status:

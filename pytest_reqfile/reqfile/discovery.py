@@ -11,6 +11,7 @@ from pytest_reqfile.errors import FileError, FormatError, Problem
 from pytest_reqfile.reqfile.format import declares_requirements, parse_reqfile
 from pytest_reqfile.reqfile.settings import CONFIG_NAME, Config, Settings, parse_config
 from pytest_reqfile.reqfile.values import Reqfile
+from pytest_reqfile.workspace.paths import folder_of, name_of
 
 REQFILE_NAME: Final = "Reqfile.yaml"
 _REQFILE_NEAR_MISSES: Final = frozenset({"reqfile.yaml", "reqfile.yml"})
@@ -34,7 +35,7 @@ class Tree(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Discovery:
-    """The Reqfiles and settings found in a tree, and every problem met on the way, in path order."""
+    """The Reqfiles and settings found in a tree, and every problem met: of configs, then of Reqfiles in path order."""
 
     tree: Tree
     settings: Settings
@@ -45,9 +46,13 @@ class Discovery:
         """Whether requirements may apply to ``path``: a regular file, outside .reqfile/, not excluded."""
         return not in_reqfile_folder(path) and self.tree.is_regular(path) and self.settings.excluder(path) is None
 
+    def is_asset(self, path: str) -> bool:
+        """Whether ``path`` is a file of a ``.reqfile`` folder, such as decision.yaml or an example's (spec 2.3)."""
+        return in_reqfile_folder(path) and self.tree.is_regular(path) and self.settings.excluder(path) is None
+
     @cached_property
     def candidates(self) -> tuple[str, ...]:
-        """Listed paths that are targets if they are regular files, in byte order; cheap, since nothing is asked of the disk."""
+        """Listed paths that are targets if they are regular files, in byte order; asks nothing of the disk."""
         excluder = self.settings.excluder
         return tuple(p for p in self.tree.listed if not in_reqfile_folder(p) and excluder(p) is None)
 
@@ -58,7 +63,7 @@ def discover(tree: Tree) -> Discovery:
     settings = _read_settings(tree, problems)
     reqfiles: list[Reqfile] = []
     for path in tree.listed:
-        name = path.rpartition("/")[2]
+        name = name_of(path)
         if name.lower() not in _REQFILE_NEAR_MISSES or in_reqfile_folder(path):
             continue
         if settings.excluder(path) is not None or not tree.is_regular(path):
@@ -75,9 +80,7 @@ def in_reqfile_folder(path: str) -> bool:
     return path.startswith(".reqfile/") or "/.reqfile/" in path
 
 
-def attempt(
-    path: str, parse: Callable[[str, str], _Parsed], tree: Tree, problems: list[Problem]
-) -> _Parsed | None:
+def attempt(path: str, parse: Callable[[str, str], _Parsed], tree: Tree, problems: list[Problem]) -> _Parsed | None:
     """Read and parse one file; its problems are collected and None is returned when it has any."""
     try:
         return parse(tree.read_text(path), path)
@@ -105,20 +108,21 @@ def _near_miss(tree: Tree, path: str) -> Iterable[Problem]:
 
 def _read_settings(tree: Tree, problems: list[Problem]) -> Settings:
     """Configs shallowest folder first, so that an excluded one is never read (spec 2.3)."""
+    paths = tuple(path for path in tree.listed if _is_config_like(path))
+    exact = [path for path in paths if name_of(path) == name_of(CONFIG_NAME)]
     settings = Settings()
-    for path in sorted(filter(_is_config_like, tree.listed), key=lambda path: path.count("/")):
+    for path in sorted(exact, key=lambda path: path.count("/")):
         if settings.excluder(path) is not None or not tree.is_regular(path):
-            continue
-        if not path.endswith(CONFIG_NAME):
-            message = f"a config file must be named exactly {CONFIG_NAME}"
-            problems.append(Problem(path=path, line=1, message=message))
             continue
         config: Config | None = attempt(path, parse_config, tree, problems)
         if config is not None:
             settings = Settings(configs=(*settings.configs, config))
+    for path in sorted(set(paths) - set(exact)):
+        if settings.excluder(path) is None and tree.is_regular(path):
+            message = f"a config file must be named exactly {CONFIG_NAME}"
+            problems.append(Problem(path=path, line=1, message=message))
     return settings
 
 
 def _is_config_like(path: str) -> bool:
-    folder, _, name = path.rpartition("/")
-    return name.lower() in _CONFIG_NEAR_MISSES and folder.rpartition("/")[2] == ".reqfile"
+    return name_of(path).lower() in _CONFIG_NEAR_MISSES and name_of(folder_of(path)) == ".reqfile"

@@ -43,7 +43,7 @@ def parse_reqfile(text: str, path: str) -> Reqfile:
 
 
 def declares_requirements(text: str, path: str) -> bool:
-    """Whether a file of a near-miss name is meant as a Reqfile: it parses and has one of its top-level keys (spec 1.5)."""
+    """Whether a file of a near-miss name is meant as a Reqfile: it parses and has one of its keys (spec 1.5)."""
     try:
         root = read_yaml(text, path)
     except FormatError:

@@ -1,4 +1,4 @@
-"""Which checks a run looks at, with which files, and why the others are left (seed 004 SELECTION, FAST_PATH; spec 3.1, 5)."""
+"""Which checks a run looks at, and with which files (seed 004 SELECTION, FAST_PATH; spec reqfile.md 3.1, 5)."""
 
 from __future__ import annotations
 
@@ -68,9 +68,15 @@ class PlannedCheck:
 
 
 def parse_only(values: Iterable[str]) -> frozenset[str] | None:
-    """The ids of ``--only A,B``; None when the option was not given."""
-    ids = frozenset(part.strip() for value in values for part in value.split(",") if part.strip())
-    return ids or None
+    """The ids of ``--only A,B``, which may be repeated; None when it was not given.
+
+    Raises UsageError for one that lists nothing: an empty variable in a script must not run everything.
+    """
+    given = tuple(values)
+    ids = frozenset(part.strip() for value in given for part in value.split(",") if part.strip())
+    if given and not ids:
+        raise UsageError("--only lists no requirement id")
+    return ids if given else None
 
 
 def refuse_unknown_ids(catalog: Catalog, only: frozenset[str] | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -10,19 +11,35 @@ from typing import Final, Literal
 from pytest_reqfile.outcome import Finding
 from pytest_reqfile.reqfile.values import Thresholds
 
-ResultKind = Literal["fail", "pass", "open", "informational", "notApplicable", "review"]
-
 _KINDS: Final = frozenset({"fail", "pass", "open", "informational", "notApplicable", "review"})
 _SUPPRESSION_KINDS: Final = frozenset({"inSource", "external"})
 _SUPPRESSION_STATUSES: Final = frozenset({"accepted", "underReview", "rejected"})
 _READ: Final = frozenset(
-    "runs results message text ruleId locations physicalLocation artifactLocation uri region startLine kind "
-    "suppressions status properties probability".split()
+    (
+        *(
+            "runs",
+            "results",
+            "message",
+            "text",
+            "ruleId",
+            "kind",
+            "suppressions",
+            "status",
+            "properties",
+            "probability",
+        ),
+        *("locations", "physicalLocation", "artifactLocation", "uri", "region", "startLine"),
+    )
 )
+_HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 
 
 class SarifError(ValueError):
     """The output is not SARIF as this format is read; the text says where and what was found."""
+
+
+class ProbabilityError(SarifError):
+    """A result whose probability is none; reported in its own words (spec 3.4)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +55,11 @@ class SarifResult:
     probability: float | None = None
 
 
-def read_sarif(output: bytes) -> tuple[SarifResult, ...]:
-    """Every result of every run, ignored ones included. Raises SarifError for anything malformed."""
+def read_sarif(output: bytes, *, plain: bool = False) -> tuple[SarifResult, ...]:
+    """Every result of every run, ignored ones included. Raises SarifError for anything malformed.
+
+    ``plain`` leaves kinds, suppressions and probabilities unread: every result is a failure (edition 0.1, spec 10).
+    """
     try:
         document = json.loads(output.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_constant)
     except RecursionError:
@@ -49,7 +69,7 @@ def read_sarif(output: bytes) -> tuple[SarifResult, ...]:
     log = _mapping(document, "the log")
     runs = _list(log.get("runs"), "runs", required=True)
     return tuple(
-        _result(result, f"runs[{r}].results[{i}]")
+        _result(result, f"runs[{r}].results[{i}]", plain)
         for r, run in enumerate(runs)
         for i, result in enumerate(_list(_mapping(run, f"runs[{r}]").get("results", []), f"runs[{r}].results"))
     )
@@ -66,21 +86,14 @@ def sarif_findings(
     return tuple(finding for finding in findings if finding is not None)
 
 
-def as_plain_failures(results: tuple[SarifResult, ...]) -> tuple[SarifResult, ...]:
-    """The results with their kinds, suppressions and probabilities set aside."""
-    return tuple(SarifResult(text=r.text, rule=r.rule, uri=r.uri, line=r.line) for r in results)
-
-
-def _finding(
-    result: SarifResult, thresholds: Thresholds, fix_hint: str, place: Callable[[str], str]
-) -> Finding | None:
+def _finding(result: SarifResult, thresholds: Thresholds, fix_hint: str, place: Callable[[str], str]) -> Finding | None:
     if result.probability is None:
         verdict: Literal["violation", "uncertain", "pass"] = "violation" if result.kind == "fail" else "pass"
     else:
         verdict = thresholds.verdict(result.probability)
     if verdict == "pass":
         return None
-    file = place(result.uri) if result.uri is not None else None
+    file = place(result.uri) if result.uri else None
     return Finding(
         message=_message(result),
         kind=verdict,
@@ -98,25 +111,28 @@ def _message(result: SarifResult) -> str:
     return f"{result.text} ({result.rule})"
 
 
-def _result(value: object, at: str) -> SarifResult:
+def _result(value: object, at: str, plain: bool) -> SarifResult:
     result = _mapping(value, at)
     message = _mapping(result.get("message"), f"{at}.message")
-    text = message.get("text")
-    if not isinstance(text, str):
-        raise SarifError(f"{at}.message.text must be a string, found {_kind(text)}")
+    text = _string(message.get("text"), f"{at}.message.text")
     uri, line = _place(_list(result.get("locations", []), f"{at}.locations"), f"{at}.locations")
+    rule = result.get("ruleId")
+    return SarifResult(
+        text=text,
+        rule=None if rule is None else _string(rule, f"{at}.ruleId"),
+        uri=uri,
+        line=line,
+        kind="fail" if plain else _result_kind(result, at),
+        suppressed=not plain and _suppressed(result, f"{at}.suppressions"),
+        probability=None if plain else _probability(result, at),
+    )
+
+
+def _result_kind(result: dict[str, object], at: str) -> str:
     kind = result.get("kind", "fail")
     if not isinstance(kind, str) or kind not in _KINDS:
         raise SarifError(f"{at}.kind must be one of {', '.join(sorted(_KINDS))}, found {kind!r}")
-    return SarifResult(
-        text=text,
-        rule=_optional_string(result.get("ruleId"), f"{at}.ruleId"),
-        uri=uri,
-        line=line,
-        kind=kind,
-        suppressed=_suppressed(_list(result.get("suppressions", []), f"{at}.suppressions"), f"{at}.suppressions"),
-        probability=_probability(result, at),
-    )
+    return kind
 
 
 def _place(locations: list[object], at: str) -> tuple[str | None, int | None]:
@@ -133,9 +149,7 @@ def _physical(physical: dict[str, object], at: str) -> tuple[str | None, int | N
     uri: str | None = None
     if physical.get("artifactLocation") is not None:
         artifact = _mapping(physical["artifactLocation"], f"{at}.artifactLocation")
-        uri = _optional_string(artifact.get("uri"), f"{at}.artifactLocation.uri")
-        if uri is None:
-            raise SarifError(f"{at}.artifactLocation.uri must be a string, found null")
+        uri = _string(artifact.get("uri"), f"{at}.artifactLocation.uri")
     line: int | None = None
     if physical.get("region") is not None:
         start = _mapping(physical["region"], f"{at}.region").get("startLine")
@@ -145,9 +159,9 @@ def _physical(physical: dict[str, object], at: str) -> tuple[str | None, int | N
     return uri, line
 
 
-def _suppressed(suppressions: list[object], at: str) -> bool:
+def _suppressed(result: dict[str, object], at: str) -> bool:
     suppressed = False
-    for index, value in enumerate(suppressions):
+    for index, value in enumerate(_list(result.get("suppressions", []), at)):
         suppression = _mapping(value, f"{at}[{index}]")
         kind, status = suppression.get("kind"), suppression.get("status", "accepted")
         if not isinstance(kind, str) or kind not in _SUPPRESSION_KINDS:
@@ -167,12 +181,9 @@ def _probability(result: dict[str, object], at: str) -> float | None:
     if isinstance(probability, bool) or not isinstance(probability, int | float):
         raise SarifError(f"{at}.properties.probability must be a number, found {_kind(probability)}")
     if not 0 <= probability <= 1:
-        raise ProbabilityError(f"a SARIF result has probability {probability:g}, outside 0 to 1")
+        shown = str(probability).removesuffix(".0")
+        raise ProbabilityError(f"a SARIF result has probability {shown}, outside 0 to 1")
     return float(probability)
-
-
-class ProbabilityError(SarifError):
-    """A result whose probability is none; reported in its own words (spec 3.4)."""
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -201,9 +212,11 @@ def _list(value: object, at: str, *, required: bool = False) -> list[object]:
     return value
 
 
-def _optional_string(value: object, at: str) -> str | None:
-    if value is not None and not isinstance(value, str):
+def _string(value: object, at: str) -> str:
+    if not isinstance(value, str):
         raise SarifError(f"{at} must be a string, found {_kind(value)}")
+    if _HALF_CHARACTER.search(value):  # an escape such as \\ud800 alone: no text, and no report could hold it
+        raise SarifError(f"{at} has half of a surrogate pair")
     return value
 
 

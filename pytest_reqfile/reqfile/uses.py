@@ -1,4 +1,4 @@
-"""The value of ``use``: a folder of this repository, or a repository pinned to a commit or tag (spec reqfile.md 1.6)."""
+"""The value of ``use``: a folder of this repository, or another one pinned to a commit or tag (spec reqfile.md 1.6)."""
 
 from __future__ import annotations
 

@@ -156,8 +156,8 @@ class Import:
 class Requirement:
     """A requirement as it applies: a definition, or a use block completed by its definition.
 
-    ``location`` is its block, ``folder`` the repository path of the Reqfile's folder (empty for the root), ``assets`` the
-    absolute folder that holds decision.yaml and what commands find through $REQFILE_ASSETS.
+    ``location`` is its block, ``folder`` the repository path of the Reqfile's folder (empty for the root), ``assets``
+    the absolute folder that holds decision.yaml and what commands find through $REQFILE_ASSETS.
     """
 
     id: str

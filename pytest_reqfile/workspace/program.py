@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
+from typing import Final, NoReturn
+
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
+
+
+def end_on_signals() -> None:
+    """From now on SIGTERM and SIGHUP end this program as Ctrl-C does, running commands first.
+
+    Commands have sessions of their own, so what ends us reaches none of them. An ignored signal (``nohup``) stays so.
+    """
+    for number in _ENDING:
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def ending_signal(stop: KeyboardInterrupt) -> int:
+    """The number of the signal behind ``stop``."""
+    return int(stop.args[0]) if stop.args else int(signal.SIGINT)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    del frame
+    raise KeyboardInterrupt(number)
 
 
 def our_program() -> str:
     """The absolute path of the running ``reqfile``, which commands find in $REQFILE (spec reqfile.md 3.2).
 
-    Started as a module or from pytest, it is the script beside the interpreter; falls back to the interpreter's own path
-    only where the package is used without being installed.
+    Started as a module or from pytest, it is the script beside the interpreter; the interpreter itself only where the
+    package is used without being installed.
     """
     started = Path(sys.argv[0])
     script = started if started.name == "reqfile" and started.exists() else Path(sys.executable).with_name("reqfile")
