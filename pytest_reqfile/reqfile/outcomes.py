@@ -34,7 +34,7 @@ def check_outcome(
         owner=requirement.id,
         check=planned.name,
         status=status,
-        declared=requirement.location,
+        declared=requirement.declaration(check),
         findings=findings,
         reason=reason,
         blocking=check.mode == "blocking" if blocking is None else blocking,

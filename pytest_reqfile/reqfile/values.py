@@ -176,6 +176,11 @@ class Requirement:
         if not self.checks:
             raise ValueError(f"requirement {self.id} needs a check")
 
+    def declaration(self, check: Check) -> Location:
+        """Where the check is written: its own line, or the block's where it is inherited from another file."""
+        inherited = self.imported is not None and self.imported.checks_inherited
+        return self.location if inherited else Location(path=self.location.path, line=check.line)
+
     def named_checks(self) -> tuple[tuple[str, Check], ...]:
         """Each check with its item name: ``command-1``, ``command-2``, …, ``decision`` (design 2.1)."""
         named: list[tuple[str, Check]] = []

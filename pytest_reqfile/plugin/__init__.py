@@ -1,0 +1,107 @@
+"""The pytest plugin ``reqfile`` (design 2). Every hook is a line or two and delegates; nothing heavy is imported here.
+
+A pytest run that meets nothing of ours imports this module, ``options``, ``names`` and ``recorder``, and no more of us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_reqfile.plugin import options
+from pytest_reqfile.plugin.names import concerns_us, is_ours
+from pytest_reqfile.plugin.recorder import ADVISORY, Recorder
+
+if TYPE_CHECKING:
+    from pytest_reqfile.plugin.state import RunState
+    from pytest_reqfile.reqfile.catalog import Catalog
+    from pytest_reqfile.reqfile.repository import Repository
+
+MARKERS = (
+    "requirement(id, kind): the requirement an item checks, or the ones a Python test is linked to",
+    "example(of): a labeled example of a requirement or verifier",
+    "fast: cheap enough for an edit hook",
+    "blocking: its failure fails the run",
+    "advisory: its findings never fail the run",
+    "llm-advisory: a model judges it and it does not gate",
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    options.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    config.pluginmanager.register(Recorder(), "reqfile-recorder")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    if options.is_on(session.config, "whole") and not session.config.pluginmanager.hasplugin("dsession"):
+        _state(session.config).add_whole_repository()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return _state(config).ignores(collection_path) if concerns_us(collection_path) and _is_on(config) else None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    config = parent.config
+    return _state(config).collector(file_path, parent) if is_ours(file_path) and _is_on(config) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    only = options.values(config, "only")
+    if _is_on(config) and (only or any(item.get_closest_marker("requirement") for item in items)):
+        _state(config).arrange(items, only)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    unknown = item.stash.get(options.UNKNOWN_REQUIREMENTS, None)
+    if unknown:
+        pytest.fail(unknown, pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    describe = getattr(item, "describe_in_report", None)
+    if describe is not None:
+        describe(report, call)
+    return report
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+    return ("advisory", "A", ("ADVISORY", {"yellow": True})) if getattr(report, ADVISORY, False) else None
+
+
+@pytest.fixture(scope="session")
+def reqfile_repository(pytestconfig: pytest.Config) -> Repository:
+    """The git repository of the run's root folder: its listing, files and settings, read once per run."""
+    return _state(pytestconfig).repository
+
+
+@pytest.fixture(scope="session")
+def reqfile_catalog(reqfile_repository: Repository) -> Catalog:
+    """Every requirement of the repository as it applies; problems of loading are in its ``problems``."""
+    return reqfile_repository.catalog
+
+
+def _is_on(config: pytest.Config) -> bool:
+    return not options.is_on(config, "off")
+
+
+def _state(config: pytest.Config) -> RunState:
+    from pytest_reqfile.plugin.state import state_of
+
+    return state_of(config)

@@ -1,0 +1,86 @@
+"""The one kind of item: evaluates in its setup, judges in its call (design 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_reqfile.outcome import NOT_LOOKED_AT, Outcome, to_wire
+from pytest_reqfile.plugin.failure import EvaluationError, RequirementNotMetError, located_failure
+from pytest_reqfile.plugin.recorder import ADVISORY, WIRE
+from pytest_reqfile.reports.item_text import advisory_reason, crash_place, failure_lines, first_message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemPlan:
+    """What an item is before it runs: its name below its file, where it is declared, its markers, how it is evaluated.
+
+    ``line`` is 1-based. ``base`` is the absolute folder that the outcome's paths are relative to.
+    """
+
+    name: str
+    line: int
+    markers: tuple[pytest.MarkDecorator, ...]
+    evaluate: Callable[[], Outcome]
+    base: str
+
+
+class ReqfileItem(pytest.Item):
+    """A requirement's check, an example, or a file that could not be loaded."""
+
+    def __init__(self, *, plan: ItemPlan, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.plan = plan
+        self.outcome: Outcome | None = None
+        for marker in plan.markers:
+            self.add_marker(marker)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the item is declared; the title differs from the node id, which pytest would rewrite (anchors L9)."""
+        return self.path, self.plan.line - 1, f"[reqfile] {self.name}"
+
+    def setup(self) -> None:
+        """Evaluate; an error shows as pytest's error, and what was not looked at as skipped, never as passed."""
+        outcome = self.outcome = self.plan.evaluate()
+        if outcome.status == "error" and outcome.blocking:
+            raise EvaluationError(outcome.reason)
+        if outcome.status in NOT_LOOKED_AT:
+            pytest.skip(outcome.reason or "")
+
+    def runtest(self) -> None:
+        """Judge the evaluated outcome."""
+        if self.outcome is not None and self.outcome.status == "fail":
+            raise RequirementNotMetError(first_message(self.outcome))
+
+    def describe_in_report(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+        """Put the outcome on the report that decides, and say failures, skips and advisories in our own words."""
+        outcome = self.outcome
+        if outcome is None or report.when == "teardown" or (report.when == "setup" and report.passed):
+            return
+        if call.excinfo is not None and not call.excinfo.errisinstance((EvaluationError, RequirementNotMetError, pytest.skip.Exception)):
+            return  # a bug, a timeout or an interrupt keeps its own words
+        setattr(report, WIRE, to_wire(outcome))
+        if report.failed:
+            report.longrepr = self._failure(outcome)
+        elif report.skipped:
+            report.longrepr = (str(self.path), self.plan.line, f"Skipped: {outcome.reason}")
+        elif outcome.status != "pass":
+            report.outcome = "skipped"
+            report.wasxfail = f"advisory: {advisory_reason(outcome)}"  # type: ignore[attr-defined]  # as pytest's own
+            setattr(report, ADVISORY, True)
+
+    def _failure(self, outcome: Outcome) -> Any:
+        place = crash_place(outcome)
+        path = Path(self.plan.base, place.path)
+        shown = failure_lines(outcome, self._shown_path)
+        return located_failure(shown, str(path), place.line, first_message(outcome))
+
+    def _shown_path(self, path: str) -> str:
+        """A path of the outcome as seen from where pytest was started, so that editors and people can follow it."""
+        absolute = Path(self.plan.base, path)
+        start = self.config.invocation_params.dir
+        return str(absolute.relative_to(start)) if absolute.is_relative_to(start) else str(absolute)

@@ -1,0 +1,101 @@
+"""One repository in a pytest run: what it requires, planned once, evaluated item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from pytest_reqfile.errors import Problem
+from pytest_reqfile.outcome import Location, Outcome
+from pytest_reqfile.reqfile.command import CommandContext
+from pytest_reqfile.reqfile.outcomes import check_outcome
+from pytest_reqfile.reqfile.plan import PlannedCheck, Selection, plan_checks
+from pytest_reqfile.reqfile.repository import Repository
+from pytest_reqfile.reqfile.run import evaluate_check
+from pytest_reqfile.reqfile.settings import CONFIG_NAME
+from pytest_reqfile.reqfile.values import Edition, Requirement
+from pytest_reqfile.workspace.paths import contains, folder_of
+from pytest_reqfile.workspace.processes import Cancellation
+from pytest_reqfile.workspace.program import our_program
+
+CheckKey = tuple[str, str, str]
+"""Reqfile path, requirement id and check name: what an item of ours is, whatever its node id."""
+
+
+class OpenedRepository:
+    """Asks the layers below and keeps what they say for the rest of the run."""
+
+    def __init__(self, *, repository: Repository, selection: Selection, edition: Edition) -> None:
+        self.repository = repository
+        self._selection = selection
+        self._edition = edition
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The repository paths that have items: Reqfiles, and files whose problems would be lost otherwise."""
+        with_requirements = {r.location.path for r in self.repository.catalog.requirements}
+        return tuple(sorted(with_requirements.union(self._problems_by_file)))
+
+    @cached_property
+    def _problems_by_file(self) -> Mapping[str, tuple[Problem, ...]]:
+        found: dict[str, tuple[Problem, ...]] = {}
+        for problem in self.repository.catalog.problems:
+            if problem.path is not None:
+                found[problem.path] = (*found.get(problem.path, ()), problem)
+        return found
+
+    def problems(self, path: str) -> tuple[Problem, ...]:
+        """What is wrong with one file."""
+        return self._problems_by_file.get(path, ())
+
+    def requirements(self, path: str) -> tuple[Requirement, ...]:
+        """The requirements of one Reqfile, in the order product, code, process."""
+        return tuple(r for r in self.repository.catalog.requirements if r.location.path == path)
+
+    def why_not_collected(self, path: str) -> str | None:
+        """Why a file that looks like ours is none of the repository's: excluded, ignored or no regular file."""
+        excluder = self.repository.catalog.settings.excluder(path)
+        if excluder is not None:
+            return f"{path} is excluded by {excluder.path}"
+        if not self.repository.snapshot.is_listed(path):
+            return f"{path} is ignored by git"
+        if not self.repository.snapshot.is_regular(path):
+            return f"{path} is not a regular file"
+        return None
+
+    def evaluate(self, requirement: Requirement, name: str) -> Outcome:
+        """The outcome of one check of a requirement. With a broken config above it nothing can be judged rightly."""
+        planned = self._planned[requirement.location.path, requirement.id, name]
+        broken = self._broken_config(requirement.folder)
+        if broken is not None:
+            return check_outcome(planned, "error", reason=f"its settings cannot be read: {broken}", blocking=True)
+        return evaluate_check(planned, self._context)
+
+    @cached_property
+    def _planned(self) -> Mapping[CheckKey, PlannedCheck]:
+        checks = plan_checks(self.repository.catalog, self._selection)
+        return {(c.requirement.location.path, c.requirement.id, c.name): c for c in checks}
+
+    @cached_property
+    def _context(self) -> CommandContext:
+        return CommandContext(
+            root=self.repository.root,
+            environment=self.repository.command_environment(),
+            edition=self._edition,
+            program=our_program(),
+            cancellation=Cancellation(),
+        )
+
+    def _broken_config(self, folder: str) -> Problem | None:
+        for path, problems in self._problems_by_file.items():
+            if path.endswith(CONFIG_NAME) and contains(folder_of(folder_of(path)), folder):
+                return problems[0]
+        return None
+
+
+def load_outcome(path: str, problems: tuple[Problem, ...]) -> Outcome:
+    """The error of a file that could not be read or is invalid, with all its problems."""
+    line = next((problem.line for problem in problems if problem.line is not None), 1)
+    reason = "\n".join(str(problem) for problem in problems)
+    declared = Location(path=path, line=line)
+    return Outcome(subject="load", owner=path, check="load", status="error", declared=declared, reason=reason)

@@ -1,0 +1,127 @@
+"""What one pytest run knows: its repositories, opened at first need and kept in ``config.stash``."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from pytest_reqfile.errors import GitError, UsageError
+from pytest_reqfile.plugin import options
+from pytest_reqfile.plugin.collect import ReqfileFile
+from pytest_reqfile.plugin.links import Links
+from pytest_reqfile.plugin.names import is_config_like
+from pytest_reqfile.plugin.opened import OpenedRepository
+from pytest_reqfile.reqfile.plan import Selection, parse_only
+from pytest_reqfile.reqfile.repository import Repository, open_repository
+from pytest_reqfile.reqfile.values import Edition
+from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.processes import COOKIE
+
+_KEY: Final = pytest.StashKey["RunState"]()
+
+
+def state_of(config: pytest.Config) -> RunState:
+    """The state of the run that ``config`` belongs to."""
+    if _KEY not in config.stash:
+        config.stash[_KEY] = RunState(config)
+    return config.stash[_KEY]
+
+
+class RunState:
+    """Opens repositories, decides what is collected, and links Python tests to requirements."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._environment = Environment.current()
+        self._opened: dict[Path, OpenedRepository | GitError] = {}
+
+    @cached_property
+    def edition(self) -> Edition:
+        """The edition of this run: option, ini key, environment, else 0.1."""
+        chosen = options.value(self._config, "edition") or self._environment.get("REQFILE_EDITION") or "0.1"
+        if chosen not in {"0.1", "0.4"}:
+            raise pytest.UsageError(f"REQFILE_EDITION: expected one of 0.1, 0.4, found {chosen!r}")
+        return "0.4" if chosen == "0.4" else "0.1"
+
+    @cached_property
+    def selection(self) -> Selection:
+        """What the options narrow the run to; ``only`` deselects items instead (design 2.6)."""
+        return Selection(fast=options.is_on(self._config, "fast"))
+
+    @property
+    def repository(self) -> Repository:
+        """The repository of the run's root folder. Raises GitError outside of one."""
+        return self.opened(self._config.rootpath).repository
+
+    def opened(self, folder: Path) -> OpenedRepository:
+        """The repository that holds ``folder``, opened once per run. Raises GitError outside of one."""
+        top = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
+        if top not in self._opened:
+            self._opened[top] = self._open(top)
+        found = self._opened[top]
+        if isinstance(found, GitError):
+            raise found
+        return found
+
+    def _open(self, folder: Path) -> OpenedRepository | GitError:
+        cached_only = bool(self._config.option.collectonly)
+        try:
+            repository = open_repository(folder, self._environment, cached_only=cached_only)
+        except GitError as error:
+            return error
+        return OpenedRepository(repository=repository, selection=self.selection, edition=self.edition)
+
+    def add_whole_repository(self) -> None:
+        """Collect every file of ours in the repository, found in the one git listing (design 2.1, ``--reqfile``)."""
+        try:
+            opened = self.opened(self._config.rootpath)
+        except GitError as error:
+            raise pytest.UsageError(f"--reqfile: {error}") from error
+        if self._is_nested:
+            return
+        named = self._named
+        added = (Path(opened.repository.root, path) for path in opened.files)
+        self._config.args.extend(str(path) for path in added if path not in named)
+
+    def ignores(self, path: Path) -> bool | None:
+        """Whether a path in a settings folder is skipped: only its config may hold something to collect."""
+        if any(".reqfile" in named.parts for named in self._named):
+            return None
+        return not (path.name == ".reqfile" or is_config_like(path))
+
+    def collector(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """The collector of a file of ours; a run started by one of our own commands has none unless asked by path."""
+        if self._is_nested and path not in self._named:
+            return None
+        collector: ReqfileFile = ReqfileFile.from_parent(parent, path=path)
+        return collector
+
+    def is_named(self, path: Path) -> bool:
+        """Whether the path itself was asked for on the command line."""
+        return path in self._named
+
+    def arrange(self, items: list[pytest.Item], only: tuple[str, ...]) -> None:
+        """Link Python tests to their requirements and keep only the requirements asked for."""
+        links = Links(self)
+        for item in items:
+            links.complete(item)
+        try:
+            dropped = links.left_out(items, parse_only(only))
+        except UsageError as error:
+            raise pytest.UsageError(*error.messages) from error
+        if dropped:
+            items[:] = [item for item in items if item not in dropped]
+            self._config.hook.pytest_deselected(items=list(dropped))
+
+    @property
+    def _is_nested(self) -> bool:
+        return self._environment.get(COOKIE) is not None
+
+    @cached_property
+    def _named(self) -> frozenset[Path]:
+        start = self._config.invocation_params.dir
+        arguments = (argument.partition("::")[0] for argument in self._config.args)
+        return frozenset(Path(start, argument) for argument in arguments)

@@ -1,0 +1,76 @@
+"""One outcome as the text of a pytest failure (design 2.3; seed 004 OUTPUT)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pytest_reqfile.outcome import Finding, Location, Outcome
+from pytest_reqfile.syntax.printable import visible
+
+
+def first_message(outcome: Outcome) -> str:
+    """The first line of what went wrong: the summary line of a run."""
+    text = outcome.reason if outcome.status == "error" else _leading(outcome).message
+    return visible((text or "").strip().split("\n", 1)[0])
+
+
+def crash_place(outcome: Outcome) -> Location:
+    """Where an editor should go: the first finding that has a line, else where the item is declared."""
+    for finding in _by_weight(outcome):
+        if finding.file is not None and finding.line is not None:
+            return Location(path=finding.file, line=finding.line)
+    return outcome.declared
+
+
+def failure_lines(outcome: Outcome, shown: Callable[[str], str]) -> list[str]:
+    """What is required and why, each finding with place, message and fix hint, and where it is declared."""
+    lines = list(_requirement_lines(outcome))
+    if outcome.status == "error":
+        lines += _indented("error: ", outcome.reason or "")
+    for finding in _by_weight(outcome):
+        lines += _finding_lines(finding, shown)
+    if outcome.details.get("source"):
+        lines.append(f"from: {outcome.details['block']}, use {outcome.details['source']}")
+    declared = outcome.declared
+    return [visible(line) for line in (*lines, f"declared at {shown(declared.path)}:{declared.line}")]
+
+
+def advisory_reason(outcome: Outcome) -> str:
+    """Why an advisory item shows: its first finding or error, and how many more there are."""
+    more = len(outcome.findings) - 1
+    place = crash_place(outcome) if outcome.findings and outcome.findings[0].line else None
+    at = f"{place.path}:{place.line}: " if place else ""
+    return f"{at}{first_message(outcome)}" + (f" (and {more} more)" if more > 0 else "")
+
+
+def _requirement_lines(outcome: Outcome) -> Iterator[str]:
+    if outcome.title:
+        yield f"{outcome.owner}: {outcome.title}"
+    if outcome.why:
+        yield f"  why: {outcome.why}"
+
+
+def _finding_lines(finding: Finding, shown: Callable[[str], str]) -> Iterator[str]:
+    kind = "" if finding.kind == "violation" else f"{finding.kind}: "
+    place = ""
+    if finding.file is not None:
+        place = shown(finding.file) + (f":{finding.line}" if finding.line else "") + ": "
+    probability = f"p={finding.probability:.2f} " if finding.probability is not None else ""
+    yield from _indented(f"{place}{kind}{probability}", finding.message)
+    if finding.fix_hint:
+        yield from _indented("  fix: ", finding.fix_hint)
+
+
+def _indented(start: str, text: str) -> Iterator[str]:
+    first, *rest = text.rstrip().split("\n")
+    yield start + first
+    for line in rest:
+        yield f"    {line}"
+
+
+def _leading(outcome: Outcome) -> Finding:
+    return _by_weight(outcome)[0] if outcome.findings else Finding(message=outcome.reason or outcome.status)
+
+
+def _by_weight(outcome: Outcome) -> tuple[Finding, ...]:
+    return tuple(sorted(outcome.findings, key=lambda finding: finding.kind != "violation"))
