@@ -1,4 +1,4 @@
-"""JSON with positions: strict (RFC 8259), or as Go reads files of the user (spec/verifiers.md 1.9)."""
+"""JSON with positions, strictly as RFC 8259 has it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pytest_reqfile.syntax.nodes import Entry, Node, NodeKind
 # One level costs one frame of Python's stack, which holds a thousand.
 MAX_DEPTH: Final = 200
 
-_SPACE = re.compile(r"[ \t\n\r]*")
+_MARK = re.compile(r"[ \t\n\r]*(.?)[ \t\n\r]*", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _WORD = re.compile(r"true|false|null")
 _WORDS: Final[dict[str, tuple[NodeKind, object]]] = {
@@ -34,15 +34,7 @@ def read_json(text: str, path: str) -> Node:
     Raises ``FormatError`` with every duplicate key up to the first syntax error. Refuses what cannot be written back
     as JSON text: NaN, numbers beyond the range of a double, unpaired surrogates.
     """
-    return _Reader(text, path, strict=True).read()
-
-
-def read_first_json(text: str, path: str) -> Node:
-    """As Go's decoder reads: one value, whatever follows; of a repeated key the last counts.
-
-    ``value`` of a number is its spelling in the file, since that is what ``key_equals`` compares.
-    """
-    return _Reader(text, path, strict=False).read()
+    return _Reader(text, path).read()
 
 
 class _Stop(Exception):  # noqa: N818
@@ -50,29 +42,31 @@ class _Stop(Exception):  # noqa: N818
 
 
 class _Reader:
-    def __init__(self, text: str, path: str, *, strict: bool) -> None:
+    def __init__(self, text: str, path: str) -> None:
         self._text = text
         self._path = path
-        self._strict = strict
         self._problems: list[Problem] = []
         self._starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
 
     def read(self) -> Node:
         root = Node(kind="null", value=None, line=1, column=1)
         try:
-            root, end = self._value(self._skip(0), 1)
-            end = self._skip(end)
-            if self._strict and end < len(self._text):
-                self._expected("the end of the file", end)
+            start = self._mark(0).start(1)
+            root, end = self._value(start, 1)
+            after = self._mark(end)
+            if after[1]:
+                self._expected("the end of the file", after.start(1))
         except _Stop:
             pass
         if self._problems:
             raise FormatError(sorted(self._problems, key=lambda problem: problem.line or 0))
         return root
 
-    def _skip(self, place: int) -> int:
-        found = _SPACE.match(self._text, place)
-        return found.end() if found else place
+    def _mark(self, place: int) -> re.Match[str]:
+        """The next character that is no space (group 1), and the space around it."""
+        found = _MARK.match(self._text, place)
+        assert found, "the pattern matches everywhere"
+        return found
 
     def _value(self, place: int, depth: int) -> tuple[Node, int]:
         first = self._text[place : place + 1]
@@ -93,36 +87,37 @@ class _Reader:
 
     def _items(self, place: int, depth: int) -> tuple[tuple[Node, ...], int]:
         items: list[Node] = []
-        place = self._skip(place)
-        if self._text.startswith("]", place):
-            return (), place + 1
+        mark = self._mark(place)
+        if mark[1] == "]":
+            return (), mark.end(1)
+        place = mark.start(1)
         while True:
             item, place = self._value(place, depth + 1)
             items.append(item)
-            place = self._skip(place)
-            if self._text.startswith("]", place):
-                return tuple(items), place + 1
-            if not self._text.startswith(",", place):
-                self._expected("`,` or `]`", place)
-            place = self._skip(place + 1)
+            mark = self._mark(place)
+            if mark[1] == "]":
+                return tuple(items), mark.end(1)
+            if mark[1] != ",":
+                self._expected("`,` or `]`", mark.start(1))
+            place = mark.end()
 
     def _members(self, place: int, depth: int) -> tuple[tuple[Entry, ...], int]:
         entries: dict[str, Entry] = {}
-        place = self._skip(place)
-        if self._text.startswith("}", place):
-            return (), place + 1
+        mark = self._mark(place)
+        if mark[1] == "}":
+            return (), mark.end(1)
+        place = mark.start(1)
         while True:
             entry, place = self._member(place, depth)
-            before = entries.get(entry.key)
-            if before and self._strict:
+            before = entries.setdefault(entry.key, entry)
+            if before is not entry:
                 self._add(f"duplicate key `{entry.key}` (first defined at line {before.line})", entry.line)
-            entries[entry.key] = entry
-            place = self._skip(place)
-            if self._text.startswith("}", place):
-                return tuple(entries.values()), place + 1
-            if not self._text.startswith(",", place):
-                self._expected("`,` or `}`", place)
-            place = self._skip(place + 1)
+            mark = self._mark(place)
+            if mark[1] == "}":
+                return tuple(entries.values()), mark.end(1)
+            if mark[1] != ",":
+                self._expected("`,` or `}`", mark.start(1))
+            place = mark.end()
 
     def _member(self, place: int, depth: int) -> tuple[Entry, int]:
         if not self._text.startswith('"', place):
@@ -130,10 +125,10 @@ class _Reader:
         line = bisect_right(self._starts, place)
         column = place - self._starts[line - 1] + 1
         key, end = self._string(place)
-        end = self._skip(end)
-        if not self._text.startswith(":", end):
-            self._expected("`:`", end)
-        value, end = self._value(self._skip(end + 1), depth + 1)
+        mark = self._mark(end)
+        if mark[1] != ":":
+            self._expected("`:`", mark.start(1))
+        value, end = self._value(mark.end(), depth + 1)
         return Entry(key=key, line=line, column=column, value=value), end
 
     def _string(self, place: int) -> tuple[str, int]:
@@ -142,9 +137,7 @@ class _Reader:
         except ValueError as error:
             self._stop(f"invalid JSON: {getattr(error, 'msg', error)}", getattr(error, "pos", place))
         if _SURROGATE.search(value):
-            if self._strict:
-                self._stop("invalid JSON: unpaired surrogate in a string", place)
-            value = _SURROGATE.sub("\ufffd", value)
+            self._stop("invalid JSON: unpaired surrogate in a string", place)
         return value, end
 
     def _word(self, place: int) -> tuple[NodeKind, object, int]:
@@ -156,8 +149,6 @@ class _Reader:
             self._expected("a value", place)
         spelling, end = number.group(), number.end()
         kind: NodeKind = "integer" if number.lastindex is None else "number"
-        if not self._strict:
-            return kind, spelling, end
         if kind == "number" or len(spelling) > _MAX_DIGITS:
             if isinf(float(spelling)):
                 self._stop("invalid JSON: the number is out of range", place)

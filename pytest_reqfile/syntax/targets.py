@@ -6,17 +6,15 @@ import datetime
 import re
 from typing import Final
 
+from pytest_reqfile.errors import FormatError, Problem
 from pytest_reqfile.syntax.events import CORE_TAG, Event, EventReader
-from pytest_reqfile.syntax.json import read_first_json
 from pytest_reqfile.syntax.nodes import Entry, Node
 from pytest_reqfile.syntax.scalars import BOOLEANS, I64, NOT_FINITE, NULLS, Reading
-from pytest_reqfile.syntax.toml import read_toml
+from pytest_reqfile.syntax.toml import parse_toml
 
-__all__ = ["load_plain_json", "load_plain_toml", "load_plain_yaml"]
-
-load_plain_json = read_first_json
-load_plain_toml = read_toml
-
+_SPACE = re.compile(r"[ \t\n\r]*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INTEGER = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]{0,19})")
 _BASES: Final = {"x": 16, "o": 8, "b": 2}
@@ -28,14 +26,77 @@ _TIMESTAMP = re.compile(
 _MERGE_NEEDS: Final = "map merge requires map or sequence of maps as the value"
 
 
-def load_plain_yaml(text: str, path: str) -> Node:
+class Spelling(str):
+    """A JSON number as it is written, since ``key_equals`` compares spellings: ``1.0`` is not ``1``."""
+
+    __slots__ = ()
+
+
+def load_plain_json(text: str, path: str) -> object:
+    """The first JSON value, whatever follows; numbers are ``Spelling``; of a repeated key the last counts.
+
+    Raises ``FormatError`` for syntax errors; NaN and infinities are such.
+    """
+    from json import JSONDecodeError, JSONDecoder
+
+    decoder = JSONDecoder(parse_float=Spelling, parse_int=Spelling, parse_constant=_refuse_constant)
+    space = _SPACE.match(text)
+    try:
+        value, _ = decoder.raw_decode(text, space.end() if space else 0)
+        return _without_surrogates(value) if _SURROGATE_ESCAPE.search(text) else value
+    except JSONDecodeError as error:
+        raise FormatError([Problem(path=path, line=error.lineno, message=f"invalid JSON: {error.msg}")]) from None
+    except _ConstantError as error:
+        line = 1 + text.count("\n", 0, max(text.find(str(error)), 0))
+        message = f"invalid JSON: {error} is not a number of JSON"
+        raise FormatError([Problem(path=path, line=line, message=message)]) from None
+    except RecursionError:
+        raise FormatError([Problem(path=path, line=1, message="JSON nested too deeply is not read")]) from None
+
+
+def load_plain_toml(text: str, path: str) -> dict[str, object]:
+    """The table of a TOML file, with dates and times as ``datetime`` objects."""
+    return parse_toml(text, path)
+
+
+def load_plain_yaml(text: str, path: str) -> object:
     """The first document as yaml.v3 decodes it: anchors, merge keys, timestamps (in UTC where no offset is given).
 
-    Raises ``FormatError`` for syntax errors, duplicate keys and unknown anchors.
+    Keys are text. Raises ``FormatError`` for syntax errors, duplicate keys and unknown anchors.
     """
     from yaml import __with_libyaml__
 
-    return _TargetReader(text, path, pure=not __with_libyaml__).read()
+    return _shared_plain(_TargetReader(text, path, pure=not __with_libyaml__).read(), {})
+
+
+class _ConstantError(Exception):
+    pass
+
+
+def _refuse_constant(word: str) -> object:
+    raise _ConstantError(word)
+
+
+def _without_surrogates(value: object) -> object:
+    """Go puts U+FFFD for an unpaired surrogate."""
+    if isinstance(value, dict):
+        return {str(_without_surrogates(key)): _without_surrogates(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    return _SURROGATE.sub("\ufffd", value) if type(value) is str else value
+
+
+def _shared_plain(node: Node, made: dict[int, object]) -> object:
+    """As ``nodes.plain``, but what aliases share stays shared, so that a bomb of aliases stays small."""
+    if id(node) in made:
+        return made[id(node)]
+    value = node.value
+    if node.kind == "list":
+        value = [_shared_plain(item, made) for item in node.items]
+    elif node.kind == "mapping":
+        value = {entry.key: _shared_plain(entry.value, made) for entry in node.entries}
+    made[id(node)] = value
+    return value
 
 
 class _TargetReader(EventReader):
@@ -64,7 +125,9 @@ class _TargetReader(EventReader):
             return "true" if value else "false"
         if isinstance(value, datetime.datetime):
             return value.isoformat().replace("+00:00", "Z")
-        return "null" if kind == "null" else str(value).removesuffix(".0")
+        if kind == "number":
+            return str(value).removesuffix(".0")
+        return "null" if kind == "null" else str(value)
 
     def alias(self, event: Event) -> Node:
         node = self._anchored.get(event.anchor or "")
