@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import GitError
 from pytest_reqfile.workspace.environment import Environment, for_git
+from pytest_reqfile.workspace.files import readable_file
+from pytest_reqfile.workspace.git_call import GitCall, GitReply
 
 if TYPE_CHECKING:
     from git.cmd import Git as GitCommand
@@ -28,6 +29,7 @@ _END_OF_OPTIONS: Final = "--end-of-options"
 _PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-relative", "--no-color")
 _OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _CANNOT_START: Final = frozenset({126, 127})
+_REGULAR: Final = frozenset({"100644", "100755"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +42,15 @@ class TreeFile:
 
     @property
     def is_regular(self) -> bool:
-        return self.mode in {"100644", "100755"}
+        return self.mode in _REGULAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GitReply:
-    """How one git call ended: exit code, stdout as bytes, stderr trimmed."""
+class TrackedChange:
+    """A path that differs between a commit and the working tree; ``was_file`` says it was a regular file there."""
 
-    code: int
-    out: bytes
-    err: str
+    path: str
+    was_file: bool
 
 
 class Git:
@@ -65,10 +66,15 @@ class Git:
         Raises ``GitError`` in the words of spec/reqfile.md 2.2 on an exit code outside ``ok_codes``, or if git is
         missing. Text from people goes after ``--end-of-options``, which the message leaves out.
         """
-        reply = self.ask(args, stdin)
-        if reply.code not in ok_codes:
-            raise GitError(f"git {_shown(args)} failed: {reply.err or f'exit code {reply.code}'}")
-        return reply.out
+        return _checked(args, self.ask(args, stdin), ok_codes)
+
+    def start(self, *args: str) -> GitCall:
+        """``git ARGS`` in the background, its reply for later: for what every run asks (issue 3.5)."""
+        return GitCall(("git", *HARDENED, *args), self.root, self._env)
+
+    def answer(self, *args: str) -> bytes:
+        """What ``git ARGS`` writes on stdout, asked directly; raises as ``run`` does."""
+        return _checked(args, self.start(*args).reply())
 
     def line(self, *args: str) -> str:
         """The output of ``git ARGS`` as text, without the final newline."""
@@ -85,7 +91,7 @@ class Git:
     def head(self) -> str | None:
         """The object id of the commit that is checked out; None before the first commit."""
         args = ("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-        return os.fsdecode(self.run(args, ok_codes=(0, 1))).strip() or None
+        return os.fsdecode(_checked(args, self.start(*args).reply(), (0, 1))).strip() or None
 
     def resolve(self, rev: str) -> str:
         """The object id of the commit that ``rev`` names; whatever ``rev`` says, it is never read as an option."""
@@ -93,21 +99,28 @@ class Git:
 
     def merge_base(self, base_rev: str) -> str:
         """The object id of the commit where HEAD left ``base_rev`` (spec/reqfile.md 5.2)."""
+        args = ("merge-base", _END_OF_OPTIONS, base_rev, "HEAD")
+        reply = self.start(*args).reply()
         try:
-            found = self.line("merge-base", _END_OF_OPTIONS, base_rev, "HEAD")
+            found = os.fsdecode(_checked(args, reply))
         except GitError as error:
             raise GitError(
-                f"cannot find the merge-base of {base_rev} and HEAD: {error}{self._shallow_hint()}"
+                f"cannot find the merge-base of {base_rev} and HEAD: {error}{self._merge_base_hint(reply)}"
             ) from None
         return found.partition("\n")[0]
 
-    def _shallow_hint(self) -> str:
-        cut = self.ask(("rev-parse", "--is-shallow-repository")).out.strip() == b"true"
-        return "; the clone is shallow, fetch its history first: git fetch --unshallow" if cut else ""
+    def _merge_base_hint(self, reply: GitReply) -> str:
+        """What a reader should know beyond git's words: git says nothing at all of two unrelated histories."""
+        facts = [] if reply.err else ["they have no common ancestor"]
+        if self.start("rev-parse", "--verify", "--quiet", "HEAD^{commit}").reply().code != 0:
+            facts.append("this repository has no commit yet, so nothing can be compared with it")
+        elif self.start("rev-parse", "--is-shallow-repository").reply().out.strip() == b"true":
+            facts.append("the clone is shallow, fetch its history first: git fetch --unshallow")
+        return "".join(f"; {fact}" for fact in facts)
 
     def default_branch(self) -> str | None:
         """The remote's default branch such as ``origin/main``; None where ``origin/HEAD`` is not set."""
-        reply = self.ask(("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"))
+        reply = self.start("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").reply()
         if reply.code not in {0, 1}:
             raise GitError(f"cannot read origin/HEAD: {reply.err}")
         return os.fsdecode(reply.out).strip() or None
@@ -117,14 +130,31 @@ class Git:
 
         Committed, staged, unstaged and deleted alike; a rename is a deletion and an addition (spec/reqfile.md 5.2).
         """
-        oid = _object_id(commit)
-        differing = self.run(("diff", "-z", "--name-only", "--no-renames", *_PLAIN_DIFF, _END_OF_OPTIONS, oid, "--"))
-        untracked = self.run(("ls-files", "-z", "--others", "--exclude-standard"))
-        return _paths(_fields(differing) | _fields(untracked))
+        tracked = {os.fsencode(change.path) for change in self.tracked_changes(commit)}
+        return _paths(tracked | set(map(os.fsencode, self.untracked())))
+
+    def tracked_changes(self, commit: str) -> tuple[TrackedChange, ...]:
+        """Every path that differs between ``commit`` and the working tree, untracked ones left out; byte order.
+
+        Submodules are no files, so what happens inside of them is not looked at.
+        """
+        modes = ("--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=all")
+        out = self.answer("diff", "-z", *modes, *_PLAIN_DIFF, _END_OF_OPTIONS, _object_id(commit), "--")
+        words = os.fsdecode(out).split("\0")
+        found: dict[str, bool] = {}
+        for facts, path in zip(words[:-1:2], words[1::2], strict=True):
+            # A path in conflict has an entry without modes besides the one that compares it.
+            unmerged = facts.endswith("U")
+            found[path] = found.get(path, False) or unmerged or facts[1:7] in _REGULAR
+        return tuple(TrackedChange(path=p, was_file=found[p]) for p in sorted(found, key=os.fsencode))
+
+    def untracked(self) -> tuple[str, ...]:
+        """Paths that are neither tracked nor ignored, in byte order."""
+        return _paths(_fields(self.answer("ls-files", "-z", "--others", "--exclude-standard")))
 
     def list_files(self) -> tuple[str, ...]:
         """Tracked and untracked paths that are not ignored, byte order; some may be missing or no regular files."""
-        return _paths(_fields(self.run(("ls-files", "-z", "--cached", "--others", "--exclude-standard"))))
+        return _paths(_fields(self.answer("ls-files", "-z", "--cached", "--others", "--exclude-standard")))
 
     def tree_files(self, commit: str) -> tuple[TreeFile, ...]:
         """Every file of a commit, submodules as entries of mode ``160000``, in git's order (byte order of paths)."""
@@ -143,7 +173,7 @@ class Git:
         """``git ARGS`` whatever its exit code; raises ``GitError`` only if git could not be started."""
         git_type, not_found = _gitpython()
         prefix = self._clean_prefix()
-        with _as_file(stdin) as stream:
+        with nullcontext() if stdin is None else readable_file(stdin) as stream:
             try:
                 code, out, err = git_type(self.root).execute(
                     [*prefix, "git", "-C", str(self.root), *HARDENED, *args],
@@ -174,7 +204,7 @@ def discover_root(cwd: Path, env: Environment) -> Path:
     Raises ``GitError`` "not inside a git repository" where there is none (also in a bare one); a repository that git
     refuses to read because somebody else owns it keeps git's own words, which say what to do.
     """
-    reply = Git(cwd, env).ask(("rev-parse", "--show-toplevel"))
+    reply = Git(cwd, env).start("rev-parse", "--show-toplevel").reply()
     if reply.code != 0 and "dubious ownership" in reply.err:
         raise GitError(f"git rev-parse --show-toplevel failed: {reply.err}")
     if reply.code != 0 or not reply.out.strip():
@@ -193,16 +223,10 @@ def _gitpython() -> tuple[type[GitCommand], type[Exception]]:
     return Command, GitCommandNotFound
 
 
-@contextmanager
-def _as_file(data: bytes | None) -> Iterator[BinaryIO | None]:
-    """``data`` as a real file, which git can read without a second thread that feeds it."""
-    if data is None:
-        yield None
-        return
-    with tempfile.TemporaryFile() as stream:
-        stream.write(data)
-        stream.seek(0)
-        yield stream
+def _checked(args: Sequence[str], reply: GitReply, ok_codes: tuple[int, ...] = (0,)) -> bytes:
+    if reply.code not in ok_codes:
+        raise GitError(f"git {_shown(args)} failed: {reply.err or f'exit code {reply.code}'}")
+    return reply.out
 
 
 def _shown(args: Sequence[str]) -> str:
