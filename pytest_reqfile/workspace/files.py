@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
-import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from pytest_reqfile.errors import FileError
 
@@ -31,7 +28,7 @@ def write_atomic(path: Path, data: bytes, *, parents: bool = False) -> None:
     try:
         if parents:
             path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.parent / f".reqfile-{secrets.token_hex(8)}.tmp"
+        temporary = path.parent / f".reqfile-{os.urandom(8).hex()}.tmp"
         try:
             _write_new(temporary, data, _mode_of(path))
             temporary.rename(path)
@@ -134,8 +131,21 @@ def _try_lock(descriptor: int) -> bool:
 
 
 @contextmanager
+def readable_file(data: bytes) -> Iterator[BinaryIO]:
+    """``data`` as a nameless file that a process can have as its stdin: nobody needs to feed it while it runs."""
+    import tempfile
+
+    with tempfile.TemporaryFile() as stream:
+        stream.write(data)
+        stream.seek(0)
+        yield stream
+
+
+@contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
     """A private folder (mode 0700, canonical path) that is gone afterwards, read-only folders inside it included."""
+    import tempfile
+
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix=prefix)))
     try:
         yield folder
@@ -145,6 +155,8 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 
 def remove_folder(folder: Path) -> None:
     """Remove a folder that is ours with all it holds; folders without write permission get it first."""
+    import shutil
+
     with suppress(OSError):
         shutil.rmtree(folder)
         return

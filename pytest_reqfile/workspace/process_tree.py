@@ -66,9 +66,10 @@ class ProcessTree:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def members(self, pipes: frozenset[int] = frozenset()) -> tuple[ProcessRow, ...]:
-        """Its living processes, at this moment."""
+        """Its living processes, at this moment; none is older than the first one, which spares looking at most."""
         table = process_table()
-        marked = {row.pid for row in table if self._is_marked(row, pipes)}
+        born = _started(_stat(self.leader))
+        marked = {row.pid for row in table if row.started >= born and self._is_marked(row, pipes)}
         own = _with_descendants(table, {self.leader, *marked}) - {os.getpid()}
         return tuple(row for row in table if row.pid in own)
 
@@ -111,11 +112,20 @@ def table_from_ps() -> tuple[ProcessRow, ...]:
 
 
 def _row_from_proc(pid: int) -> ProcessRow | None:
-    # The name, second field, is in parentheses and may itself hold spaces and parentheses.
-    state, *rest = _contents(f"/proc/{pid}/stat").rpartition(b")")[2].split() or [b"Z"]
-    if state in {b"Z", b"X"}:
+    facts = _stat(pid)
+    if not facts or facts[0] in {b"Z", b"X"}:
         return None
-    return ProcessRow(pid=pid, parent=int(rest[0]), session=int(rest[2]), started=int(rest[18]))
+    return ProcessRow(pid=pid, parent=int(facts[1]), session=int(facts[3]), started=_started(facts))
+
+
+def _stat(pid: int) -> list[bytes]:
+    """State, parent, group, session and so on; the name before them may itself hold spaces and parentheses."""
+    return _contents(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+
+
+def _started(facts: list[bytes]) -> int:
+    """Clock ticks from the start of the system; 0 where that is not known."""
+    return int(facts[19]) if facts else 0
 
 
 def _environ(pid: int) -> bytes:

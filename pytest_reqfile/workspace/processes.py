@@ -6,18 +6,17 @@ import os
 import selectors
 import shlex
 import subprocess
-import tempfile
 import threading
 import time
-import uuid
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Literal
 
 from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.files import readable_file
 from pytest_reqfile.workspace.process_tree import COOKIE, ProcessTree, process_handle
 
 OUTPUT_LIMIT: Final = 8 * 1024 * 1024
@@ -107,7 +106,7 @@ def run_command(  # noqa: PLR0913 - nine independent facts, all but the first by
     text = shlex.join(argv)
     if cancel is not None and cancel.is_set():
         return CommandResult(argv_text=text, cancelled=True)
-    token = uuid.uuid4().hex
+    token = os.urandom(16).hex()
     try:
         process = _start(argv, cwd, env.updated({COOKIE: _cookie(env, token)}), merge, stdin)
     except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
@@ -140,7 +139,7 @@ def _cookie(env: Environment, token: str) -> str:
 def _start(
     argv: Sequence[str], cwd: Path, env: Environment, merge: bool, stdin: bytes | None
 ) -> subprocess.Popen[bytes]:
-    with _input(stdin) as source:
+    with nullcontext(subprocess.DEVNULL) if stdin is None else readable_file(stdin) as source:
         return subprocess.Popen(
             tuple(argv),
             cwd=cwd,
@@ -151,18 +150,6 @@ def _start(
             start_new_session=True,  # preexec_fn would be unsafe beside threads, and slow
             bufsize=0,
         )
-
-
-@contextmanager
-def _input(data: bytes | None) -> Iterator[IO[bytes] | int]:
-    """``data`` as a file: nobody has to feed it while the command runs."""
-    if data is None:
-        yield subprocess.DEVNULL
-        return
-    with tempfile.TemporaryFile() as stream:
-        stream.write(data)
-        stream.seek(0)
-        yield stream
 
 
 def _launch_error(error: OSError | ValueError) -> str:

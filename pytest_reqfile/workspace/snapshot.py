@@ -21,7 +21,10 @@ _OPEN_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK 
 
 
 class Listing(Protocol):
-    """Where the paths of a snapshot come from: ``Git``, a ``FolderWalk``, or whatever else names files below a root."""
+    """Where the paths of a snapshot come from: ``Git``, a ``FolderWalk``, or whatever else names files below a root.
+
+    ``list_files`` gives each path once, in byte order.
+    """
 
     @property
     def root(self) -> Path: ...
@@ -57,7 +60,7 @@ class Snapshot:
 
     @cached_property
     def _listed(self) -> tuple[str, ...]:
-        return tuple(sorted(set(self._source.list_files()), key=byte_order))
+        return self._source.list_files()
 
     @cached_property
     def _listed_set(self) -> frozenset[str]:

@@ -89,7 +89,7 @@ def test_dev_full(tmp_path: Path) -> None:
 
 
 AS_ORDINARY_USER = """
-import os, sys
+import os, shutil, sys, tempfile  # nobody may not be allowed to read the standard library
 from pathlib import Path
 from pytest_reqfile.errors import FileError
 from pytest_reqfile.workspace.files import temporary_folder, write_atomic
