@@ -14,7 +14,7 @@ def render_plain(report: CheckReport) -> str:
     """Findings, errors and sources, a blank line, and the summary line; a clean run is the summary line alone."""
     lines = [line for outcome, finding in report.findings for line in finding_lines(outcome, finding)]
     lines.extend(line for error in report.errors for line in _error_lines(error))
-    lines.extend(map(_source_line, report.sources))
+    lines.extend(map(source_line, report.sources))
     blank = [""] if lines else []
     return "\n".join([*lines, *blank, summary_line(report)]) + "\n"
 
@@ -69,6 +69,7 @@ def _message_lines(parts: list[str], message: str, separator: str = "  ") -> Ite
         yield f"    {line}"
 
 
-def _source_line(source: ResolvedSource) -> str:
+def source_line(source: ResolvedSource) -> str:
+    """Which commit a tag stands for in this run."""
     offline = " (cannot be reached: using the last resolution cached here)" if source.offline else ""
     return f"source  {source.location} resolved to commit {source.commit}{offline}"
