@@ -41,12 +41,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
-    if options.is_on(session.config, "whole") and not session.config.pluginmanager.hasplugin("dsession"):
-        _state(session.config).add_whole_repository()
-
-
-@pytest.hookimpl(tryfirst=True)
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     return _state(config).ignores(collection_path) if concerns_us(collection_path) and _is_on(config) else None
 
@@ -57,7 +51,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    if options.is_on(config, "whole"):
+        _state(config).add_whole_repository(session, items)
     only = options.values(config, "only")
     if _is_on(config) and (only or any(item.get_closest_marker("requirement") for item in items)):
         _state(config).arrange(items, only)

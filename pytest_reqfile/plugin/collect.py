@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,6 +43,18 @@ class ReqfileFile(pytest.File):
         path = relative_to_root(opened.repository.snapshot.root, self.path.resolve())
         if path is not None:
             yield from plans_of(opened, path, state)
+
+
+def collect_file(session: pytest.Session, path: Path) -> Iterator[pytest.Item]:
+    """The items of a file that pytest's walk did not meet, announced to every plugin as pytest announces its own."""
+    collector: ReqfileFile = ReqfileFile.from_parent(session, path=path)
+    hooks = session.gethookproxy(path)
+    hooks.pytest_collectstart(collector=collector)
+    report = hooks.pytest_make_collect_report(collector=collector)
+    for item in report.result if report.passed else ():
+        hooks.pytest_itemcollected(item=item)
+        yield item
+    hooks.pytest_collectreport(report=report)
 
 
 def plans_of(opened: OpenedRepository, path: str, state: RunState) -> Iterator[ItemPlan]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,8 @@ import pytest
 
 from pytest_reqfile.errors import GitError, UsageError
 from pytest_reqfile.plugin import options
-from pytest_reqfile.plugin.collect import ReqfileFile
+from pytest_reqfile.plugin.collect import ReqfileFile, collect_file
+from pytest_reqfile.plugin.items import ReqfileItem
 from pytest_reqfile.plugin.links import Links
 from pytest_reqfile.plugin.names import is_config_like
 from pytest_reqfile.plugin.opened import OpenedRepository
@@ -74,17 +76,27 @@ class RunState:
             return error
         return OpenedRepository(repository=repository, selection=self.selection, edition=self.edition)
 
-    def add_whole_repository(self) -> None:
-        """Collect every file of ours in the repository, found in the one git listing (design 2.1, ``--reqfile``)."""
+    def add_whole_repository(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Collect what the walk did not meet, found in the one git listing (design 2.1, ``--reqfile``).
+
+        Adding arguments instead would lose tests: pytest before 9 collects only the deeper of two nested arguments.
+        """
+        if self._is_nested:
+            return
         try:
             opened = self.opened(self._config.rootpath)
         except GitError as error:
             raise pytest.UsageError(f"--reqfile: {error}") from error
-        if self._is_nested:
-            return
-        named = self._named
-        added = (Path(opened.repository.root, path) for path in opened.files)
-        self._config.args.extend(str(path) for path in added if path not in named)
+        met = {item.nodeid for item in items if isinstance(item, ReqfileItem)}
+        walked = {item.path for item in items if isinstance(item, ReqfileItem)} - self._partly_named
+        for path in (Path(opened.repository.root, path) for path in opened.files):
+            if path not in walked and not self._is_ignored(path):
+                items.extend(item for item in collect_file(session, path) if item.nodeid not in met)
+
+    def _is_ignored(self, path: Path) -> bool:
+        """Whether ``--ignore`` names the path or a folder above it."""
+        ignored = self._config.getoption("ignore") or ()
+        return any(path.is_relative_to(Path(self._config.invocation_params.dir, name).resolve()) for name in ignored)
 
     def ignores(self, path: Path) -> bool | None:
         """Whether a path in a settings folder is skipped: only its config may hold something to collect."""
@@ -122,6 +134,13 @@ class RunState:
 
     @cached_property
     def _named(self) -> frozenset[Path]:
+        return self._arguments(lambda argument: True)
+
+    @cached_property
+    def _partly_named(self) -> frozenset[Path]:
+        """Files of which single items were asked for."""
+        return self._arguments(lambda argument: "::" in argument)
+
+    def _arguments(self, takes: Callable[[str], bool]) -> frozenset[Path]:
         start = self._config.invocation_params.dir
-        arguments = (argument.partition("::")[0] for argument in self._config.args)
-        return frozenset(Path(start, argument) for argument in arguments)
+        return frozenset(Path(start, a.partition("::")[0]) for a in self._config.args if takes(a))

@@ -1,0 +1,32 @@
+"""``python -m tests``: lint, types, every test and the project's own requirements; stops at the first that fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+STEPS = (
+    ("ruff", "format", "--check", "."),
+    ("ruff", "check", "."),
+    ("mypy",),
+    ("pytest", "-n", "auto", "--dist", "worksteal", "-q"),
+    ("pytest_reqfile", "check"),
+)
+
+
+def main() -> int:
+    """Run the steps with this interpreter; its tools come first on PATH, as in an activated environment."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    for step in STEPS:
+        print(f"== {' '.join(step)}", flush=True)
+        code = subprocess.run((sys.executable, "-m", *step), cwd=ROOT, env={**os.environ, "PATH": path}).returncode
+        if code != 0:
+            return code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
