@@ -27,6 +27,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_list(commands)
     _add_explain(commands)
+    _add_add(commands)
+    _add_update(commands)
     return parser
 
 
@@ -121,3 +123,31 @@ def _add_explain(commands: Subparsers) -> None:
     parser.add_argument(
         "path", metavar="PATH", help="a file or folder, relative to the current folder; may not exist yet"
     )
+
+
+def _add_add(commands: Subparsers) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.imports import run_add
+
+        return run_add(arguments, terminal)
+
+    parser = add_command(commands, "add", "take requirements from elsewhere into the current folder's Reqfile", run)
+    parser.add_argument("location", metavar="LOCATION", help="a folder (./std) or a repository (owner/repo@v1.0.0)")
+    parser.add_argument(
+        "ids", nargs="*", metavar="ID", help="which ones; all code and process requirements without any"
+    )
+    _add_dry_run(parser)
+
+
+def _add_update(commands: Subparsers) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.imports import run_update
+
+        return run_update(arguments, terminal)
+
+    parser = add_command(commands, "update", "move every pinned repository to its latest release tag", run)
+    _add_dry_run(parser)
+
+
+def _add_dry_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="show what would be written, and write nothing")
