@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from pytest_reqfile.cli.session import open_here
@@ -18,6 +17,7 @@ from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import write_atomic
 from pytest_reqfile.workspace.paths import joined, relative_to_root
 from pytest_reqfile.workspace.program import current_folder
+from pytest_reqfile.workspace.walk import Walk
 
 
 def run_add(arguments: argparse.Namespace, terminal: Terminal) -> int:
@@ -61,7 +61,7 @@ def _discover_valid(repository: Repository) -> Discovery:
 def _refuse_unread(repository: Repository, path: str, discovery: Discovery) -> None:
     """Something stands where the Reqfile would be, and is none: ignored by git, or no regular file."""
     is_read = any(reqfile.path == path for reqfile in discovery.reqfiles)
-    if not is_read and os.path.lexists(Path(repository.root, path)):
+    if not is_read and Walk(repository.snapshot.root).kind(path) is not None:
         raise UsageError(f"{path} is ignored by git or no regular file; no requirement in it would apply")
 
 
