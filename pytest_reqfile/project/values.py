@@ -46,7 +46,7 @@ class Origin:
     """Where content comes from: the project itself, an include, or an installed skill.
 
     ``tree`` reads its files; ``folder`` is the content folder in it (``.ai-rulez`` of the project). ``prefix`` goes
-    before a path of ``tree`` to show it: empty inside the project, the absolute folder and ``/`` outside.
+    before a path of ``tree`` to show it: empty inside the project, ``include:NAME/`` outside.
     """
 
     kind: OriginKind
@@ -252,14 +252,15 @@ class DeclarationFile:
     """One ``verifiers/*.toml``: of the project, an include or an installed skill.
 
     ``source`` is its name in reports, ``path`` its path in ``origin.tree``. ``node`` is the whole document, or None
-    where the file could not be read; ``problem`` then says why, in the words of AR9H2 (spec/verifiers.md 2.1).
+    where the file could not be read; ``problems`` then says why, in the words of AR9H2 (spec/verifiers.md 2.1). Its
+    keys are unchecked.
     """
 
     source: str
     path: str
     origin: Origin
     node: Node | None
-    problem: Problem | None = None
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,11 @@ class Walk:
         with _told(path):
             return read_regular(self._real(path), path, limit)
 
+    def size(self, path: str) -> int:
+        """The size of the file in bytes."""
+        with _told(path):
+            return self._real(path).stat().st_size
+
     def is_executable(self, path: str) -> bool:
         """Whether the owner may execute the file (spec/lock.md 2.1)."""
         with _told(path):

@@ -1,0 +1,120 @@
+"""The files a skill or a folder command carries: what is bundled, and so pinned, with it (spec/lock.md 3.1)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pytest_reqfile.errors import Problem
+from pytest_reqfile.project.values import Item, Project
+from pytest_reqfile.syntax.pathmatch import path_match
+from pytest_reqfile.workspace.git import Git
+from pytest_reqfile.workspace.paths import relative_to_root
+
+FOLDERS: Final = ("references", "scripts", "assets")
+DEFAULT_EXCLUDES: Final = (".git", ".venv*", "venv", "__pycache__", "*.pyc", "node_modules")
+
+_SILENT: Final = "evals"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A file of an item: ``name`` relative to the item's folder, ``file`` its path in ``item.origin.tree``."""
+
+    name: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitView:
+    """What git knows of the files: its ``listed`` repository paths are tracked, or neither tracked nor ignored."""
+
+    git: Git
+    listed: Container[str]
+
+
+def list_resources(
+    project: Project, items: Iterable[Item], view: GitView | None = None
+) -> dict[str, tuple[Resource, ...]]:
+    """The resources of each of ``items`` that has any, by ``item.path``, in byte order of names.
+
+    Files that git ignores are none, unless the item's own file is ignored, too, or there is no repository (``view`` is
+    None). One git call in all. Raises ``FileError`` for a folder that cannot be read.
+    """
+    found = {item.path: (item, tuple(_bundled(project, item))) for item in items if item.folder is not None}
+    carried = {path: pair for path, pair in found.items() if pair[1]}
+    if view is None or not carried:
+        return {path: resources for path, (_, resources) in carried.items()}
+    root = view.git.root
+    markers = {path: _in_repository(root, item, item.file) for path, (item, _) in carried.items()}
+    ignored = _ignored(view.git, [marker for marker in markers.values() if marker is not None])
+    kept: dict[str, tuple[Resource, ...]] = {}
+    for path, (item, resources) in carried.items():
+        marker = markers[path]
+        if marker is None or marker in ignored or marker not in view.listed:
+            kept[path] = resources
+        else:
+            kept[path] = tuple(one for one in resources if _in_repository(root, item, one.file) in view.listed)
+    return {path: resources for path, resources in kept.items() if resources}
+
+
+def loose_folders(item: Item) -> tuple[Problem, ...]:
+    """Warnings: folders of a skill or command whose files are not bundled, so that no pin covers them."""
+    if item.folder is None:
+        return ()
+    walk = item.origin.tree
+    message = f"files in it are neither used nor pinned (expected one of: {', '.join(FOLDERS)})"
+    return tuple(
+        Problem(path=item.origin.shown(_below(item.folder, entry.name)), message=message)
+        for entry in walk.entries(item.folder)
+        if entry.kind == "folder" and entry.name not in (*FOLDERS, _SILENT)
+    )
+
+
+def is_excluded(name: str, patterns: Iterable[str]) -> bool:
+    """Whether bundle patterns drop the resource ``name``; the last one that matches decides (spec/lock.md 3.1)."""
+    parts = name.split("/")
+    leading = tuple("/".join(parts[: count + 1]) for count in range(len(parts)))
+    excluded = False
+    for pattern in patterns:
+        text = pattern.removeprefix("!")
+        if any(path_match(text, part) for part in (leading if "/" in text else parts)):
+            excluded = not pattern.startswith("!")
+    return excluded
+
+
+def _bundled(project: Project, item: Item) -> Iterator[Resource]:
+    """Regular files in the bundled folders that no pattern drops; symlinks are never followed."""
+    assert item.folder is not None
+    own = item.origin.kind == "project"
+    patterns = (*DEFAULT_EXCLUDES, *(project.config.bundle_exclude if own else ()))
+    walk = item.origin.tree
+    for name in sorted(FOLDERS):
+        folder = _below(item.folder, name)
+        if walk.kind(folder) != "folder":
+            continue
+        for file, kind in walk.below(folder):
+            relative = file[len(item.folder) + 1 :] if item.folder else file
+            if kind == "file" and not is_excluded(relative, patterns):
+                yield Resource(name=relative, file=file)
+
+
+def _in_repository(root: Path, item: Item, file: str) -> str | None:
+    """The real repository path of a file of ``item``; None outside of the repository."""
+    return relative_to_root(root, item.origin.tree.real(file))
+
+
+def _ignored(git: Git, paths: list[str]) -> frozenset[str]:
+    """Those of ``paths`` that ignore rules match, whether tracked or not."""
+    if not paths:
+        return frozenset()
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    out = git.run(("check-ignore", "-z", "--no-index", "--stdin"), stdin=names, ok_codes=(0, 1))
+    return frozenset(os.fsdecode(out).split("\0"))
+
+
+def _below(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
