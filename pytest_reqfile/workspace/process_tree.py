@@ -24,6 +24,9 @@ COOKIE: Final = "REQFILE_RUN"
 
 _GIVE_UP_SECONDS: Final = 5.0
 _LONGEST_PAUSE: Final = 0.05
+_MOST_LISTINGS: Final = 200
+_LOOKS_DURING_EXEC: Final = 3
+_EXEC_PAUSE: Final = 0.0003
 _PROC: Final = Path("/proc")
 _READ_AT_ONCE: Final = 65536
 
@@ -66,11 +69,17 @@ class ProcessTree:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def members(self, pipes: frozenset[int] = frozenset()) -> tuple[ProcessRow, ...]:
-        """Its living processes, at this moment; none is older than the first one, which spares looking at most."""
-        table = process_table()
+        """Its living processes, at this moment; none is older than the first one, which spares looking at most.
+
+        Each is judged as soon as it is seen, since one that forks and dies again and again is soon another.
+        """
         born = _started(_stat(self.leader))
-        marked = {row.pid for row in table if row.started >= born and self._is_marked(row, pipes)}
-        own = _with_descendants(table, {self.leader, *marked}) - {os.getpid()}
+        table, marked = [], {self.leader}
+        for row in _living():
+            table.append(row)
+            if row.started >= born and self._is_marked(row, pipes):
+                marked.add(row.pid)
+        own = _with_descendants(table, marked) - {os.getpid()}
         return tuple(row for row in table if row.pid in own)
 
     def _is_marked(self, row: ProcessRow, pipes: frozenset[int]) -> bool:
@@ -93,10 +102,25 @@ def _with_descendants(table: Iterable[ProcessRow], roots: set[int]) -> set[int]:
 
 def process_table() -> tuple[ProcessRow, ...]:
     """All living processes, zombies left out; from /proc, elsewhere from ``ps``."""
+    return tuple(_living())
+
+
+def _living() -> Iterator[ProcessRow]:
+    """Lists until a listing shows no new number: a process that is gone before it is read has its children in the next.
+
+    So whatever forks and dies while we look is caught up with, unless numbers are used up faster than they are listed.
+    """
     if not (_PROC / "self" / "stat").exists():
-        return table_from_ps()
-    rows = (_row_from_proc(int(name)) for name in os.listdir(_PROC) if name.isdecimal())
-    return tuple(row for row in rows if row is not None)
+        yield from table_from_ps()
+        return
+    seen: set[int] = set()
+    for _ in range(_MOST_LISTINGS):
+        fresh = {int(name) for name in os.listdir(_PROC) if name.isdecimal()} - seen
+        if not fresh:
+            return
+        seen |= fresh
+        # Newest first: they are the ones that may soon be gone.
+        yield from filter(None, map(_row_from_proc, sorted(fresh, reverse=True)))
 
 
 def table_from_ps() -> tuple[ProcessRow, ...]:
@@ -129,7 +153,12 @@ def _started(facts: list[bytes]) -> int:
 
 
 def _environ(pid: int) -> bytes:
-    return _contents(f"/proc/{pid}/environ")
+    """Asked again where it is empty: for a moment within ``exec`` a process has none."""
+    for _ in range(_LOOKS_DURING_EXEC):
+        if found := _contents(f"/proc/{pid}/environ"):
+            return found
+        time.sleep(_EXEC_PAUSE)
+    return b""
 
 
 def _contents(path: str) -> bytes:
