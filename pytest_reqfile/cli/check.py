@@ -13,6 +13,7 @@ from pytest_reqfile.reports.check import CheckReport, ResolvedSource, RunError
 from pytest_reqfile.reports.check_json import render_json
 from pytest_reqfile.reports.check_plain import render_plain
 from pytest_reqfile.reqfile.catalog import Catalog
+from pytest_reqfile.reqfile.changes import change_set
 from pytest_reqfile.reqfile.command import CommandContext
 from pytest_reqfile.reqfile.plan import PlannedCheck, Selection, parse_only, plan_checks, refuse_unknown_ids
 from pytest_reqfile.reqfile.repository import Repository
@@ -42,6 +43,9 @@ def _check(arguments: argparse.Namespace, environment: Environment, terminal: Te
         raise FormatError(catalog.first_problems)
     selection = Selection(only=parse_only(arguments.only), fast=arguments.fast)
     refuse_unknown_ids(catalog, selection.only)
+    if arguments.changed is not None:
+        changes = change_set(repository, selection, arguments.changed or None, edition)
+        selection = changes.narrow(selection)
     planned = plan_checks(catalog, selection)
     outcomes = _evaluate(planned, repository, edition, terminal)
     judges = any(isinstance(check.check, DecisionCheck) for check in planned)

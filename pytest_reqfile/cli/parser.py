@@ -99,6 +99,13 @@ def _add_check(commands: Subparsers) -> None:
     add_only(parser)
     add_use(parser)
     parser.add_argument("--fast", action="store_true", help="only decision checks and commands declared fast")
+    parser.add_argument(
+        "--changed",
+        nargs="?",
+        const="",
+        metavar="BASE",
+        help="only files changed since HEAD left BASE (default: the config's base, else origin/HEAD)",
+    )
     add_format(parser)
 
 

@@ -71,6 +71,11 @@ class Catalog:
             folder = folder_of(folder)
         return folder
 
+    def nested_folders(self, requirement: Requirement) -> frozenset[str]:
+        """The folders below the requirement's own that have a nearer block with its id, so are not in its scope."""
+        folders = self._folders_by_id.get(requirement.id, frozenset())
+        return frozenset(f for f in folders if f != requirement.folder and contains(requirement.folder, f))
+
     def applying_to(self, folder: str) -> tuple[Requirement, ...]:
         """The requirements that apply to files directly in ``folder``, from the root down."""
         found = [r for r in self.requirements if self.nearest_folder(r.id, folder) == r.folder]

@@ -44,7 +44,11 @@ class Discovery:
 
     def is_target(self, path: str) -> bool:
         """Whether requirements may apply to ``path``: a regular file, outside .reqfile/, not excluded."""
-        return not in_reqfile_folder(path) and self.tree.is_regular(path) and self.settings.excluder(path) is None
+        return self.could_be_target(path) and self.tree.is_regular(path)
+
+    def could_be_target(self, path: str) -> bool:
+        """Whether ``path`` would be a target if it were a regular file; it may be gone."""
+        return not in_reqfile_folder(path) and self.settings.excluder(path) is None
 
     def is_asset(self, path: str) -> bool:
         """Whether ``path`` is a file of a ``.reqfile`` folder, such as decision.yaml or an example's (spec 2.3)."""
@@ -53,8 +57,7 @@ class Discovery:
     @cached_property
     def candidates(self) -> tuple[str, ...]:
         """Listed paths that are targets if they are regular files, in byte order; asks nothing of the disk."""
-        excluder = self.settings.excluder
-        return tuple(p for p in self.tree.listed if not in_reqfile_folder(p) and excluder(p) is None)
+        return tuple(filter(self.could_be_target, self.tree.listed))
 
 
 def discover(tree: Tree) -> Discovery:
@@ -62,13 +65,10 @@ def discover(tree: Tree) -> Discovery:
     problems: list[Problem] = []
     settings = _read_settings(tree, problems)
     reqfiles: list[Reqfile] = []
-    for path in tree.listed:
-        name = name_of(path)
-        if name.lower() not in _REQFILE_NEAR_MISSES or in_reqfile_folder(path):
-            continue
+    for path in filter(is_reqfile_like, _with_ending(tree.listed, _REQFILE_NEAR_MISSES)):
         if settings.excluder(path) is not None or not tree.is_regular(path):
             continue
-        if name != REQFILE_NAME:
+        if name_of(path) != REQFILE_NAME:
             problems.extend(_near_miss(tree, path))
         elif (reqfile := attempt(path, parse_reqfile, tree, problems)) is not None:
             reqfiles.append(reqfile)
@@ -78,6 +78,22 @@ def discover(tree: Tree) -> Discovery:
 def in_reqfile_folder(path: str) -> bool:
     """Whether a component of ``path`` is exactly ``.reqfile``: assets and settings, never targets."""
     return path.startswith(".reqfile/") or "/.reqfile/" in path
+
+
+def is_reqfile_like(path: str) -> bool:
+    """Whether the path is named Reqfile.yaml, or nearly so, outside of ``.reqfile/`` (spec 1.5)."""
+    return name_of(path).lower() in _REQFILE_NEAR_MISSES and not in_reqfile_folder(path)
+
+
+def is_config_like(path: str) -> bool:
+    """Whether the path is a ``.reqfile/config.yaml``, or nearly so (spec 1.2)."""
+    return name_of(path).lower() in _CONFIG_NEAR_MISSES and name_of(folder_of(path)) == ".reqfile"
+
+
+def _with_ending(paths: Iterable[str], endings: Iterable[str]) -> tuple[str, ...]:
+    """Few of many: a repository has tens of thousands of paths, and this runs over all of them."""
+    wanted = tuple(endings)
+    return tuple(path for path in paths if path.lower().endswith(wanted))
 
 
 def attempt(path: str, parse: Callable[[str, str], _Parsed], tree: Tree, problems: list[Problem]) -> _Parsed | None:
@@ -108,7 +124,7 @@ def _near_miss(tree: Tree, path: str) -> Iterable[Problem]:
 
 def _read_settings(tree: Tree, problems: list[Problem]) -> Settings:
     """Configs shallowest folder first, so that an excluded one is never read (spec 2.3)."""
-    paths = tuple(path for path in tree.listed if _is_config_like(path))
+    paths = tuple(filter(is_config_like, _with_ending(tree.listed, _CONFIG_NEAR_MISSES)))
     exact = [path for path in paths if name_of(path) == name_of(CONFIG_NAME)]
     settings = Settings()
     for path in sorted(exact, key=lambda path: path.count("/")):
@@ -122,7 +138,3 @@ def _read_settings(tree: Tree, problems: list[Problem]) -> Settings:
             message = f"a config file must be named exactly {CONFIG_NAME}"
             problems.append(Problem(path=path, line=1, message=message))
     return settings
-
-
-def _is_config_like(path: str) -> bool:
-    return name_of(path).lower() in _CONFIG_NEAR_MISSES and name_of(folder_of(path)) == ".reqfile"

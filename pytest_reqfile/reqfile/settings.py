@@ -34,6 +34,7 @@ class Config:
     path: str
     folder: str
     base: str | None = None
+    base_line: int | None = None
     exclude: tuple[Glob, ...] = ()
     model: str | None = None
     api_key_env: str | None = None
@@ -61,6 +62,7 @@ def parse_config(text: str, path: str) -> Config:
         path=path,
         folder=folder,
         base=base,
+        base_line=fields.line("base") if base is not None else None,
         exclude=exclude,
         model=decision.optional_string("model") if decision else None,
         api_key_env=decision.optional_string("api_key_env") if decision else None,
@@ -86,7 +88,12 @@ class Settings:
 
     def base(self, folder: str) -> str | None:
         """The revision changes in ``folder`` are measured from, where a config says so (seed 004 SELECTION)."""
-        return next((config.base for config in self.above(folder) if config.base is not None), None)
+        config = self.base_config(folder)
+        return config.base if config is not None else None
+
+    def base_config(self, folder: str) -> Config | None:
+        """The nearest config that sets ``base`` for ``folder``."""
+        return next((config for config in self.above(folder) if config.base is not None), None)
 
     def decision(self, folder: str) -> DecisionSettings:
         """The decision settings of ``folder``: each key from the nearest config that sets it."""

@@ -27,6 +27,10 @@ HARDENED: Final = (
 )
 _END_OF_OPTIONS: Final = "--end-of-options"
 _PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-relative", "--no-color")
+_RAW_DIFF: Final = (
+    *("diff", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=all"),
+    *_PLAIN_DIFF,
+)
 _OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _CANNOT_START: Final = frozenset({126, 127})
 _REGULAR: Final = frozenset({"100644", "100755"})
@@ -47,10 +51,14 @@ class TreeFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackedChange:
-    """A path that differs between a commit and the working tree; ``was_file`` says it was a regular file there."""
+    """A tracked path that differs from a commit.
+
+    ``was_file`` says it was a regular file there, ``gone`` that it is no longer tracked or no longer on disk.
+    """
 
     path: str
     was_file: bool
+    gone: bool
 
 
 class Git:
@@ -97,6 +105,10 @@ class Git:
         """The object id of the commit that ``rev`` names; whatever ``rev`` says, it is never read as an option."""
         return self.line("rev-parse", "--verify", _END_OF_OPTIONS, f"{rev}^{{commit}}")
 
+    def knows(self, rev: str) -> bool:
+        """Whether ``rev`` names a commit."""
+        return self.start("rev-parse", "--verify", "--quiet", _END_OF_OPTIONS, f"{rev}^{{commit}}").reply().code == 0
+
     def merge_base(self, base_rev: str) -> str:
         """The object id of the commit where HEAD left ``base_rev`` (spec/reqfile.md 5.2)."""
         args = ("merge-base", _END_OF_OPTIONS, base_rev, "HEAD")
@@ -138,15 +150,11 @@ class Git:
 
         Submodules are no files, so what happens inside of them is not looked at.
         """
-        modes = ("--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=all")
-        out = self.answer("diff", "-z", *modes, *_PLAIN_DIFF, _END_OF_OPTIONS, _object_id(commit), "--")
-        words = os.fsdecode(out).split("\0")
-        found: dict[str, bool] = {}
-        for facts, path in zip(words[:-1:2], words[1::2], strict=True):
-            # A path in conflict has an entry without modes besides the one that compares it.
-            unmerged = facts.endswith("U")
-            found[path] = found.get(path, False) or unmerged or facts[1:7] in _REGULAR
-        return tuple(TrackedChange(path=p, was_file=found[p]) for p in sorted(found, key=os.fsencode))
+        return _tracked_changes(self.answer(*_RAW_DIFF, _END_OF_OPTIONS, _object_id(commit), "--"))
+
+    def staged_changes(self) -> tuple[TrackedChange, ...]:
+        """Every path that differs between HEAD (nothing before the first commit) and the index; byte order."""
+        return _tracked_changes(self.answer(*_RAW_DIFF, "--cached", "--"))
 
     def untracked(self) -> tuple[str, ...]:
         """Paths that are neither tracked nor ignored, in byte order."""
@@ -221,6 +229,18 @@ def _gitpython() -> tuple[type[GitCommand], type[Exception]]:
         first = str(error).strip().partition("\n")[0]
         raise GitError(f"could not run git: {first} (is git installed and on PATH?)") from error
     return Command, GitCommandNotFound
+
+
+def _tracked_changes(out: bytes) -> tuple[TrackedChange, ...]:
+    """``:MODE MODE OID OID STATUS``, the path, and so on; a path in conflict (U) has an entry of its own besides."""
+    words = os.fsdecode(out).split("\0")
+    found: dict[str, TrackedChange] = {}
+    for facts, path in zip(words[:-1:2], words[1::2], strict=True):
+        was_file = facts.endswith("U") or facts[1:7] in _REGULAR
+        known = found.get(path)
+        gone = facts.endswith("D") and known is None
+        found[path] = TrackedChange(path=path, was_file=was_file or (known is not None and known.was_file), gone=gone)
+    return tuple(found[path] for path in sorted(found, key=os.fsencode))
 
 
 def _checked(args: Sequence[str], reply: GitReply, ok_codes: tuple[int, ...] = (0,)) -> bytes:
