@@ -66,17 +66,16 @@ def _read_block(node: Node, kind: Kind, path: str, problems: Problems) -> Block 
     fields = Fields(node, "a requirement", BLOCK_KEYS, problems)
     if node.kind != "mapping":
         return None
-    identifier = _read_id(fields)
-    if identifier is None:
-        return None
-    fields.relabel(f"requirement {identifier}")
-    if node.get("use") is not None:
+    identifier = _read_id(fields)  # without one the block is still read, so that all its problems are told
+    if identifier:
+        fields.relabel(f"requirement {identifier}")
+    if "use" in fields:
         return _read_use_block(fields, identifier, kind, path, problems)
     must = fields.string("must")
     ref = fields.optional_string("ref")
     why = fields.string("why")
     who = fields.optional_string("who")
-    checks = _read_checks(fields, identifier, problems)
+    checks = _read_checks(fields, problems)
     if fields.failed or not checks:
         return None
     location = Location(path=path, line=node.line)
@@ -84,17 +83,17 @@ def _read_block(node: Node, kind: Kind, path: str, problems: Problems) -> Block 
 
 
 def _read_use_block(fields: Fields, identifier: str, kind: Kind, path: str, problems: Problems) -> Block | None:
-    use = _read_use(fields, identifier, kind)
+    use = _read_use(fields, kind)
     for key in ("must", "ref"):
         if key in fields:
             fields.refuse(
                 key,
-                f"requirement {identifier} is a use block, which takes `{key}` from its definition; "
+                f"{fields.what} is a use block, which takes `{key}` from its definition; "
                 f"remove `{key}`, or remove `use` to define the requirement here",
             )
     why = fields.optional_string("why")
     who = fields.optional_string("who")
-    checks = _read_checks(fields, identifier, problems) if "checks" in fields else None
+    checks = _read_checks(fields, problems) if "checks" in fields else None
     if fields.failed or use is None or checks == ():
         return None
     location = Location(path=path, line=fields.mapping_line)
@@ -110,7 +109,7 @@ def _read_use_block(fields: Fields, identifier: str, kind: Kind, path: str, prob
     )
 
 
-def _read_use(fields: Fields, identifier: str, kind: Kind) -> Use | None:
+def _read_use(fields: Fields, kind: Kind) -> Use | None:
     text = fields.string("use")
     if not text.strip():
         return None
@@ -122,34 +121,33 @@ def _read_use(fields: Fields, identifier: str, kind: Kind) -> Use | None:
     if kind == "product":
         fields.refuse(
             "use",
-            f"requirement {identifier} is a product requirement, which describes this repository's own product; "
+            f"{fields.what} is a product requirement, which describes this repository's own product; "
             "only code and process requirements can be taken with `use`",
         )
     return use
 
 
-def _read_id(fields: Fields) -> str | None:
+def _read_id(fields: Fields) -> str:
+    """The id; empty (and a problem) where it is missing or misspelled."""
     identifier = fields.string("id")
-    if fields.failed and not identifier:
-        return None
-    if _ID.fullmatch(identifier):
+    if not identifier or _ID.fullmatch(identifier):
         return identifier
     fields.refuse("id", f"requirement id `{identifier}` must be SCREAMING_SNAKE_CASE")
-    return None
+    return ""
 
 
-def _read_checks(fields: Fields, identifier: str, problems: Problems) -> tuple[Check, ...]:
+def _read_checks(fields: Fields, problems: Problems) -> tuple[Check, ...]:
     nodes = fields.list("checks")
     if not nodes:
         if fields.kind_of("checks") == "list":
-            message = f"requirement {identifier} declares no checks; add at least one `command` or `decision` check"
+            message = f"{fields.what} declares no checks; add at least one `command` or `decision` check"
             fields.refuse("checks", message)
         return ()
     found = tuple(read_check(node, problems) for node in nodes)
     checks = tuple(check for check in found if check is not None)
     decisions = [check for check in checks if isinstance(check, DecisionCheck)]
     for extra in decisions[1:]:
-        problems.add(extra.line, f"requirement {identifier} declares more than one decision check")
+        problems.add(extra.line, f"{fields.what} declares more than one decision check")
     return checks if len(checks) == len(found) else ()
 
 
