@@ -1,0 +1,74 @@
+"""The files of one project as one run sees them, each way of listing them used at most once (spec 1.5, 3.1)."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from pytest_reqfile.errors import GitError
+from pytest_reqfile.workspace.bulk import FolderListing, list_folder, regular_files
+from pytest_reqfile.workspace.git import Git
+from pytest_reqfile.workspace.paths import byte_order, folder_of
+from pytest_reqfile.workspace.probe import path_exists
+
+SKIPPED_FOLDERS: Final = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"})
+_LIST_FILES: Final = ("ls-files", "--cached", "--others", "--exclude-standard", "-z")
+
+
+class Tree:
+    """Paths are project paths. ``git`` works in ``root``; without it, and outside a repository, a folder walk serves.
+
+    ``files`` replaces both listings: the fixture of a self-test is exactly its files.
+    """
+
+    def __init__(self, root: Path, git: Git | None = None, files: tuple[str, ...] | None = None) -> None:
+        self.root = root
+        self.git = git
+        self._files = tuple(sorted(files, key=byte_order)) if files is not None else None
+
+    @cached_property
+    def walk(self) -> FolderListing:
+        """Every regular file on disk, ignored ones too: what flat verifiers look at."""
+        if self._files is not None:
+            return FolderListing(files=self._files, unreadable=())
+        return list_folder(self.root, SKIPPED_FOLDERS)
+
+    @cached_property
+    def in_git(self) -> bool:
+        """Whether the root is inside a git work tree. Raises GitError where git itself refuses to say."""
+        if self.git is None or self._files is not None:
+            return False
+        try:
+            reply = self.git.ask(("rev-parse", "--is-inside-work-tree"))
+        except GitError:
+            return False  # git is not installed
+        if reply.code != 0 and "dubious ownership" in reply.err:
+            raise GitError(f"git rev-parse --is-inside-work-tree failed: {reply.err}")
+        return reply.code == 0 and reply.out.strip() == b"true"
+
+    @cached_property
+    def repository(self) -> tuple[str, ...]:
+        """Tracked files and untracked ones that are not ignored, in byte order: what specs look at."""
+        if self._files is not None or not self.in_git:
+            return self.walk.files
+        assert self.git is not None
+        listed = set(os.fsdecode(self.git.run(_LIST_FILES)).split("\0")) - {""}
+        return regular_files(self.root, sorted(filter(is_entered, listed), key=byte_order))
+
+    def still_there(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of ``paths``, which git lists, that the repository list has: answered without listing everything."""
+        if self._files is not None:
+            known = frozenset(self._files)
+            return tuple(path for path in paths if path in known)
+        return regular_files(self.root, filter(is_entered, paths))
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or folder is at ``path``. Raises FileError for what lies beyond the root."""
+        return path_exists(self.root, path)
+
+
+def is_entered(path: str) -> bool:
+    """Whether no folder above ``path`` is one that is never entered."""
+    return SKIPPED_FOLDERS.isdisjoint(folder_of(path).split("/"))
