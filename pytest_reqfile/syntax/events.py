@@ -63,6 +63,7 @@ class EventReader:
         self._text = text.removeprefix("\ufeff")
         self._pure = pure
         self._nodes = 0
+        self._lines = 0
         self._restore: dict[int, str] = {}
         self._scalar_start: type[object] = events.ScalarEvent
         self._alias_start: type[object] = events.AliasEvent
@@ -83,7 +84,7 @@ class EventReader:
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             words = ", ".join(part for part in (error.context, error.problem) if part)
-            self.add(min(mark.line + 1, _last_line(self._text)) if mark else 1, f"invalid YAML: {words}")
+            self.add(min(mark.line + 1, self._last_line()) if mark else 1, f"invalid YAML: {words}")
         except Stop:
             pass
         if self.problems:
@@ -167,6 +168,8 @@ class EventReader:
 
     def _scalar(self, event: Event) -> Node:
         line, column = self._place(event)
+        if not event.value and line > self._last_line():
+            line, column = self._last_line(), 1
         reading = self._scalar_reading(event)
         return self.finish(event.anchor, Node(kind=reading[0], value=reading[1], line=line, column=column))
 
@@ -221,6 +224,12 @@ class EventReader:
             self.add(self._place(event)[0], BAD_KEY)
         return key
 
+    def _last_line(self) -> int:
+        """The last line that has text; the parsers place what is missing at the end one line later."""
+        if self._lines == 0:
+            self._lines = 1 + len(_BREAK.findall(self._text.rstrip("\r\n")))
+        return self._lines
+
     def _place(self, event: Event) -> tuple[int, int]:
         mark = event.start_mark
         line, column = mark.line + 1, mark.column + 1
@@ -241,8 +250,3 @@ def _stand_ins(text: str) -> dict[str, str]:
         return {}
     free = (chr(code) for code in chain(range(0xE000, 0xF900), range(0xF0000, 0xFFFFE)) if chr(code) not in text)
     return dict(zip(old, free, strict=False))
-
-
-def _last_line(text: str) -> int:
-    """The last line that has text; the parsers report what is missing at the end one line later."""
-    return 1 + len(_BREAK.findall(text.rstrip("\r\n")))

@@ -41,7 +41,9 @@ def parse_toml(text: str, path: str) -> dict[str, object]:
         return loads(text)
     except TOMLDecodeError as error:
         message = error.msg.removesuffix(f" (at line {error.lineno}, column {error.colno})")
-        raise _refused(path, error.lineno, f"invalid TOML: {message}") from None
+        # what is missing at the end is told at the last line that has text
+        line = min(error.lineno, 1 + text.rstrip().count("\n"))
+        raise _refused(path, line, f"invalid TOML: {message}") from None
     except RecursionError:
         raise _refused(path, 1, _NESTED_TOO_DEEPLY) from None
     except ValueError:
