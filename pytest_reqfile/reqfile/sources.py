@@ -117,7 +117,7 @@ class GitSources:
                 self._fetch(use, commit)
             return self._extract(use, commit)
         except GitError:
-            if self._store.is_sound():
+            if self._store.is_sound(commit):
                 raise
         self._fetch(use, commit, anew=True)
         return self._extract(use, commit)

@@ -68,7 +68,8 @@ def extract_tree(git: Git, commit: str, folder: Path) -> bytes:
         links = _write_files(git, entries, sizes, folder)
         kept = _write_links(links, folder)
     except OSError as error:
-        raise FileError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+        place = os.fsdecode(error.filename2 or error.filename or folder)
+        raise FileError(f"cannot write {place}: {error.strerror}") from error
     written = [entry for entry in entries if entry.is_regular or entry.path in kept]
     records = (f"{entry.mode} {sizes[entry.oid]}\t{entry.path}" for entry in written)
     return os.fsencode("\0".join((f"{_HEADER} {len(written)}", *records)) + "\0")

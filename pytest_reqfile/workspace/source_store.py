@@ -25,7 +25,8 @@ from pytest_reqfile.errors import FileError, GitError
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.extraction import ExtractedTree, extract_tree
 from pytest_reqfile.workspace.files import exclusive_lock, remove_folder, write_atomic
-from pytest_reqfile.workspace.git import Git, GitReply
+from pytest_reqfile.workspace.git import Git
+from pytest_reqfile.workspace.git_call import GitReply
 
 _TAG_LINE_FIELDS: Final = 3
 _STALE_SECONDS: Final = 24 * 60 * 60
@@ -58,9 +59,12 @@ class SourceStore:
         """Whether the bare store holds the commit."""
         return self.objects.is_dir() and _has(self._git(self.objects), commit)
 
-    def is_sound(self) -> bool:
-        """Whether git finds nothing wrong with the bare store (or there is none yet); reads all of it."""
-        fsck = ("fsck", "--no-dangling", "--no-progress")
+    def is_sound(self, commit: str) -> bool:
+        """Whether git finds nothing wrong with the bare store (or there is none yet), and the commit, if there, whole.
+
+        Reads all of it. A fetch that was cut short may leave a commit whose files are missing.
+        """
+        fsck = ("fsck", "--no-dangling", "--no-progress", *((commit,) if self.has_commit(commit) else ()))
         return not self.objects.exists() or self._git(self.objects).ask(fsck).code == 0
 
     def receive(self, fetch: Callable[[Path], None], commit: str) -> bool:
@@ -147,6 +151,8 @@ class SourceStore:
             raise FileError(f"cannot write {place}: {error.strerror}") from error
         if old.is_dir():
             remove_folder(old)
+        else:
+            old.unlink(missing_ok=True)
 
     @contextmanager
     def _staging(self, purpose: str) -> Iterator[Path]:

@@ -103,7 +103,8 @@ def test_pins_are_found_in_flow_and_block_style_with_their_tag() -> None:
 
 def test_moved_pins_keep_every_other_byte() -> None:
     """Only the commit and the comment of the line change; an apostrophe is no quote."""
-    text = f"reqfile: 1\r\ncode: # ours\r\n  - {{ id: A, use: \"a/b@{OLD}\", why: it's no.4, who: '#4' }}   # v1 old\r\n# end"
+    block = f"{{ id: A, use: \"a/b@{OLD}\", why: it's no.4, who: '#4' }}"
+    text = f"reqfile: 1\r\ncode: # ours\r\n  - {block}   # v1 old\r\n# end"
     (pin,) = find_pins(text)
     moved = move_pins(text, "Reqfile.yaml", (Move(pin=pin, commit=NEW, tag="v2"),))
     assert moved == text.replace(OLD, NEW).replace("   # v1 old", "  # v2")
