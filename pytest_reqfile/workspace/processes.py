@@ -94,11 +94,13 @@ def run_command(  # noqa: PLR0913 - nine independent facts, all but the first by
     merge: bool = False,
     stdin: bytes | None = None,
     cancel: Cancellation | None = None,
+    grace: float | None = None,
 ) -> CommandResult:
     """Run ``argv`` (no shell unless it names one) until it has exited and its output is closed, or ``timeout`` seconds.
 
     At the timeout, on ``cancel``, on KeyboardInterrupt and after a normal end, everything the command started is
-    killed; a background child that keeps the output open makes it time out (spec/reqfile.md 3.2). Of each stream
+    killed; a background child that keeps the output open makes it time out (spec/reqfile.md 3.2), unless ``grace`` says
+    how many seconds after the exit the output is still waited for (spec/verifiers.md 4.2). Of each stream
     ``limit`` bytes are kept: the first with ``keep="head"``, the last with "tail". ``merge`` sends stderr where
     stdout goes. stdin is empty unless given. Never raises for what the command does; safe in any thread.
     """
@@ -113,7 +115,7 @@ def run_command(  # noqa: PLR0913 - nine independent facts, all but the first by
         return CommandResult(argv_text=text, launch_error=_launch_error(error), seconds=time.monotonic() - started)
     streams = tuple(_Stream(pipe, limit, keep) for pipe in (process.stdout, process.stderr) if pipe is not None)
     deadline = None if timeout is None else started + timeout
-    end = _finish(process, ProcessTree(leader=process.pid, token=token), streams, deadline, cancel)
+    end = _finish(process, ProcessTree(leader=process.pid, token=token), streams, _Patience(deadline, grace), cancel)
     out, err = streams[0], streams[1] if len(streams) > 1 else None
     code = process.returncode if end == "ended" else None
     return CommandResult(
@@ -158,16 +160,31 @@ def _launch_error(error: OSError | ValueError) -> str:
     return str(error)
 
 
+class _Patience:
+    """How long to wait: until ``deadline`` (None: for ever), and ``grace`` seconds at most once the command has exited."""
+
+    def __init__(self, deadline: float | None, grace: float | None) -> None:
+        self.grace = grace
+        self._deadline = deadline
+
+    def leader_has_ended(self) -> None:
+        if self.grace is not None:
+            self._deadline = time.monotonic() + self.grace
+
+    def remaining(self) -> float | None:
+        return None if self._deadline is None else self._deadline - time.monotonic()
+
+
 def _finish(
     process: subprocess.Popen[bytes],
     tree: ProcessTree,
     streams: tuple[_Stream, ...],
-    deadline: float | None,
+    patience: _Patience,
     cancel: Cancellation | None,
 ) -> _End:
     """Wait for the end, and leave nothing behind, whatever interrupts the wait."""
     try:
-        return _wait(process, streams, deadline, cancel)
+        return _wait(process, streams, patience, cancel)
     finally:
         tree.kill(frozenset(stream.inode for stream in streams if stream.is_open))
         process.wait()
@@ -178,7 +195,7 @@ def _finish(
 def _wait(
     process: subprocess.Popen[bytes],
     streams: tuple[_Stream, ...],
-    deadline: float | None,
+    patience: _Patience,
     cancel: Cancellation | None,
 ) -> _End:
     """Read until the process has exited and every stream is at its end."""
@@ -192,12 +209,13 @@ def _wait(
         while running or any(stream.is_open for stream in streams):
             if cancel is not None and cancel.is_set():
                 return "cancelled"
-            remaining = None if deadline is None else deadline - time.monotonic()
+            remaining = patience.remaining()
             if remaining is not None and remaining <= 0:
-                return "timed_out"
+                return "timed_out" if running or patience.grace is None else "ended"
             _serve(selector, _bounded(remaining) if handle is not None else _TICK_SECONDS)
             if running and _has_exited(process):
                 running = False
+                patience.leader_has_ended()
                 if handle is not None:
                     selector.unregister(handle)
     return "ended"
