@@ -32,6 +32,7 @@ class Evidence:
         selections: Iterable[Selection] = (),
         *,
         changes: ChangeSet | None = None,
+        strict_applicability: bool = False,
         clock: Clock | None = None,
     ) -> None:
         self.tree = tree
@@ -39,6 +40,7 @@ class Evidence:
         self.scope = scope
         self._searches = tuple(dict.fromkeys(searches))
         self._selections = (*selections, *(search.selection for search in self._searches))
+        self.strict_applicability = strict_applicability
         self._changes = changes
         self._clock = clock or SystemClock()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Final
 
 from pytest_reqfile.errors import FileError
@@ -14,6 +13,7 @@ from pytest_reqfile.verifiers.evidence import Evidence
 from pytest_reqfile.verifiers.results import Result, flat_result
 from pytest_reqfile.verifiers.scan import Answer, Search
 from pytest_reqfile.verifiers.selection import Selection
+from pytest_reqfile.verifiers.sync import Drift, SyncError
 from pytest_reqfile.verifiers.values import (
     ContentCheck,
     CountCheck,
@@ -27,8 +27,6 @@ from pytest_reqfile.workspace.bulk import BulkReader
 from pytest_reqfile.workspace.probe import resolved_path
 
 FORBID_ENOUGH: Final = LISTED + 1
-Drift = Callable[[str], tuple[str, ...]]
-"""What differs from a fresh render of a profile, as ``kind: path``. Raises ReqfileError where that cannot be said."""
 
 
 def flat_selection(check: CountCheck | ContentCheck) -> Selection:
@@ -67,7 +65,7 @@ def evaluate_flat(verifier: FlatVerifier, evidence: Evidence, drift: Drift) -> R
         if isinstance(check, CountCheck):
             return _count(verifier, check, evidence)
         answer = evidence.answers[flat_search(check)]
-    except FileError as error:
+    except (FileError, SyncError) as error:
         return flat_result(verifier, "error", str(error))
     return (_forbid if check.forbidden else _regex)(verifier, check, answer, evidence)
 

@@ -64,6 +64,14 @@ class Tree:
             return tuple(path for path in paths if path in known)
         return regular_files(self.root, filter(is_entered, paths))
 
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        return frozenset(self.repository)
+
+    def lists(self, path: str) -> bool:
+        """Whether ``path`` is one of the repository's files."""
+        return path in self._listed
+
     def exists(self, path: str) -> bool:
         """Whether a file or folder is at ``path``. Raises FileError for what lies beyond the root."""
         return path_exists(self.root, path)
