@@ -21,9 +21,9 @@ from typing import Final, Literal
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import remove_folder
+from pytest_reqfile.workspace.locked_folder import locked_folder
 from pytest_reqfile.workspace.manifest import Manifest, take_manifest
 from pytest_reqfile.workspace.processes import Cancellation, CommandResult, run_command
-from pytest_reqfile.workspace.scratch import scratch_folder
 from pytest_reqfile.workspace.tree_copy import copy_tree, outer_git_folders
 
 Mode = Literal["overlay", "readonly-namespace", "copy", "external"]
@@ -58,7 +58,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedRun:
-    """How one command ended inside. ``prevented`` says why it was not run at all, ``not_started`` why its program was not.
+    """How one command ended inside. ``prevented`` says why nothing was run, ``not_started`` why its program was not.
 
     ``writes`` are paths it wrote to in the disposable workspace; ``changed`` are paths of the reviewed workspace that
     differ from when the workspace was prepared, and must be empty.
@@ -107,7 +107,7 @@ class IsolatedWorkspace:
         """A folder for temporary files, as commands see it."""
         return _TEMPORARY_FOLDERS[0] if self._private_tmp else str(self._scratch / "tmp")
 
-    def run(  # noqa: PLR0913 - independent facts, all but the first by name
+    def run(
         self,
         argv: Sequence[str],
         *,
@@ -131,7 +131,7 @@ class IsolatedWorkspace:
         )
 
     def changed(self) -> tuple[str, ...]:
-        """Paths of the reviewed workspace that differ from when this one was prepared; git data elsewhere by full path."""
+        """Paths of the reviewed workspace that differ from when this one was prepared; outer git data by full path."""
         found: list[str] = []
         for (label, path), before in zip(self._watched, self._baseline, strict=True):
             found += (label + name for name in before.changed(take_manifest(path)))
@@ -199,7 +199,7 @@ def isolated_workspace(
     ``UsageError`` with the reasons where what was asked for cannot be had, ``FileError`` where ``root`` cannot be read.
     """
     root = Path(os.path.realpath(root))
-    with scratch_folder(_PREFIX, scratch_base) as scratch:
+    with locked_folder(_PREFIX, scratch_base) as scratch:
         (scratch / "tmp" / "home").mkdir(parents=True)
         watched = _watched(root)
         baseline = tuple(take_manifest(path) for _, path in watched)
@@ -239,7 +239,7 @@ def _candidates(request: Request) -> tuple[_Setup, ...]:
     return tuple(s for s in wanted if request == "external" or s.isolation.mode != "external")
 
 
-def _prepare(  # noqa: PLR0913 - the parts of one value
+def _prepare(
     root: Path,
     env: Environment,
     setup: _Setup,
@@ -248,7 +248,7 @@ def _prepare(  # noqa: PLR0913 - the parts of one value
     baseline: tuple[Manifest, ...],
 ) -> IsolatedWorkspace:
     mode = setup.isolation.mode
-    folder, areas = root, ()
+    folder, areas = root, tuple[Area, ...]()
     if mode == "overlay":
         areas = tuple(_area(path, scratch / f"area-{number}") for number, (_, path) in enumerate(watched))
     elif mode == "copy":
@@ -293,13 +293,13 @@ def _leads_below_temporary(env: Environment, root: Path) -> bool:
 
 def _refusal(workspace: IsolatedWorkspace) -> str | None:
     """Why the machine does not offer this isolation; None if a command ran in it and could not write outside."""
-    outside = workspace._scratch / "probe"  # noqa: SLF001
+    outside = workspace._scratch / "probe"
     script = '(: >"$1") 2>/dev/null && exit 3; exit 0' if workspace.isolation.enforced == "kernel" else ":"
-    run = workspace._execute(  # noqa: SLF001
+    run = workspace._execute(
         workspace._plan(("sh", "-c", script, "sh", str(outside)), "", {"PATH": os.defpath}),
         _PROBE_SECONDS,
         4096,
-        None,  # noqa: SLF001
+        None,
     )
     reason = run.prevented or run.not_started
     if reason is not None or run.result.exit == 0:

@@ -17,12 +17,12 @@ Facts = tuple[int, int, int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """Every file, link and folder below a folder, ignored ones and ``.git`` included, with facts that any write changes."""
+    """Every file, link and folder below a folder, ignored ones and ``.git`` included, by facts any write changes."""
 
     entries: Mapping[str, Facts]
 
     def changed(self, later: Manifest) -> tuple[str, ...]:
-        """Paths that were added, removed or written to since, in byte order; a folder only if nothing in it is named."""
+        """Paths that were added, removed or written to, in byte order; a folder only if nothing in it is named."""
         before, after = self.entries, later.entries
         differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         with_changes_inside = {path.rpartition("/")[0] for path in differing}

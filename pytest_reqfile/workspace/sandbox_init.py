@@ -1,8 +1,8 @@
 """The first process of an isolated command: builds its namespaces, then starts it (spec oracle.md 5.3).
 
 Run as ``python -I -S sandbox_init.py PLAN``; it imports the standard library only, since nothing else is trusted here.
-With namespaces there are three processes: ours outside waits, ours inside is process 1 (nothing a command starts outlives
-it), the command is a child of that. Each dies with the one before it, and a killed caller takes all of them along.
+With namespaces there are three processes: ours outside waits, ours inside is process 1 (nothing a command starts
+outlives it), the command is a child of that. Each dies with the one before it, and a killed caller takes all of them along.
 The exit code or signal of the command becomes ours; what kept it from running is written to the plan's status file.
 """
 
@@ -33,6 +33,7 @@ _PR_PDEATHSIG, _PR_DUMPABLE, _PR_CAPBSET_DROP, _PR_SUBREAPER, _PR_NO_NEW_PRIVS =
 # root may do by default, without making devices or raw sockets. None of them can undo a mount.
 _KEPT_CAPABILITIES: Final = frozenset({0, 1, 3, 4, 5, 6, 7, 10, 18, 31})
 _LAST_CAPABILITY: Final = 63
+_SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 - mounted anew
 _DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 # What docker keeps read-only, for the same reason: writing there changes the machine.
 _PROC_READ_ONLY: Final = ("sys", "sysrq-trigger", "irq", "bus", "fs")
@@ -177,7 +178,7 @@ def _become_command(plan: Plan, writing: int, *, drop: bool) -> NoReturn:
         os.umask(0o022)
         kind = "spawn"
         os.chdir(plan["cwd"])
-        os.execvpe(plan["argv"][0], plan["argv"], plan["environment"])
+        os.execvpe(plan["argv"][0], plan["argv"], plan["environment"])  # noqa: S606 - no shell on purpose
     except (SetupError, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         os.write(writing, f"{kind}:{reason}".encode()[:4000])
@@ -333,7 +334,7 @@ def _build_mounts(plan: Plan) -> None:
         if os.path.exists(path):
             _bind("/dev/null", path)
     _read_only("/", True, recursive=True)
-    for path in (*writable, "/proc", "/dev/shm"):
+    for path in (*writable, "/proc", _SHARED_MEMORY):
         _read_only(path, False)
 
 
@@ -377,8 +378,8 @@ def _devices() -> None:
         os.symlink("pts/ptmx", "/dev/ptmx")
     for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         os.symlink(f"/proc/self/{target}", f"/dev/{name}")
-    os.mkdir("/dev/shm")
-    _mount("tmpfs", "/dev/shm", "tmpfs", _NOSUID | _NODEV, "mode=1777")
+    os.mkdir(_SHARED_MEMORY)
+    _mount("tmpfs", _SHARED_MEMORY, "tmpfs", _NOSUID | _NODEV, "mode=1777")
 
 
 def _open_handles(plan: Plan) -> None:

@@ -1,4 +1,4 @@
-"""A full copy of a working tree, ignored files and history included, that shares nothing with it (spec oracle.md 5.3)."""
+"""A full copy of a working tree, ignored files and history included, sharing nothing with it (spec oracle.md 5.3)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_PUSH: Final = "/dev/null/no-push-from-a-copy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitFolders:
-    """Where a working tree's git data is when it is outside of it: linked worktrees, submodules, ``--separate-git-dir``.
+    """Where a working tree's git data is if outside of it: linked worktrees, submodules, ``--separate-git-dir``.
 
     ``git_dir`` holds HEAD and index, ``common`` refs and objects; they are the same but for linked worktrees.
     """

@@ -1,0 +1,43 @@
+"""How sure a verdict is, by rules anyone can check; reported uncertainty, not proof (seed 003; spec oracle.md 5.8)."""
+
+from __future__ import annotations
+
+from pytest_reqfile.oracle.classify import Ending
+from pytest_reqfile.oracle.gate import masks
+from pytest_reqfile.oracle.receipts import Circumstances, Execution
+from pytest_reqfile.oracle.results import Confidence, lowest
+from pytest_reqfile.oracle.runner import Runnable
+
+
+def confidence_of(
+    ending: Ending, execution: Execution, runnable: Runnable | None, around: Circumstances, inside_reviewed: bool
+) -> tuple[Confidence, tuple[str, ...]]:
+    """The confidence and each doubt behind it; a blocked verdict is as sure as its reason."""
+    if ending.verdict == "blocked" or runnable is None:
+        return "high", ()
+    found = [*_low(runnable, inside_reviewed), *_medium(ending, execution, runnable, around)]
+    return lowest(tuple(level for level, _ in found)), tuple(text for _, text in found)
+
+
+def _low(runnable: Runnable, inside_reviewed: bool) -> list[tuple[Confidence, str]]:
+    found: list[tuple[Confidence, str]] = [] if runnable.ours else [("low", text) for text in masks(runnable.command)]
+    if inside_reviewed:
+        found.append(("low", "the verifier was loaded under the reviewed project's own configuration"))
+    return found
+
+
+def _medium(
+    ending: Ending, execution: Execution, runnable: Runnable, around: Circumstances
+) -> list[tuple[Confidence, str]]:
+    found: list[str] = []
+    if around.isolation is not None and around.isolation.enforced != "kernel":
+        found.append(f"isolation is {around.isolation.enforced}")
+    if ending.doubt is not None:
+        found.append(ending.doubt)
+    if runnable.defaulted:
+        found.append("expectedExitCode defaulted to 0")
+    if runnable.allowed is not None:
+        found.append(f"allowed by the conductor although {runnable.allowed}")
+    if isinstance(runnable.command, str) and "bash" not in around.shell:
+        found.append("run by sh, since there is no bash")
+    return [("medium", text) for text in found]

@@ -1,0 +1,326 @@
+"""Verifying a mission item by item in one prepared workspace (seed 003; spec oracle.md 5)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_reqfile.errors import GitError, ReqfileError
+from pytest_reqfile.oracle.baseline import changed_paths_command, missing_at, run_at_baseline
+from pytest_reqfile.oracle.classify import Ending, blocked
+from pytest_reqfile.oracle.doubts import confidence_of
+from pytest_reqfile.oracle.gate import refusal
+from pytest_reqfile.oracle.mission import Guard, Mission, OracleCommand
+from pytest_reqfile.oracle.plan import PlannedItem, plan_mission
+from pytest_reqfile.oracle.receipts import Circumstances, Execution, write_receipt
+from pytest_reqfile.oracle.results import TAINTS, Result, to_outcome
+from pytest_reqfile.oracle.runner import Runnable, Runner
+from pytest_reqfile.oracle.sink import ENVIRONMENT, Sink
+from pytest_reqfile.oracle.source import SourceState, source_state
+from pytest_reqfile.oracle.variables import command_variables, find_shell
+from pytest_reqfile.outcome import Outcome
+from pytest_reqfile.workspace.clock import Clock, SystemClock
+from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.git import Git
+from pytest_reqfile.workspace.isolation import IsolatedWorkspace, Request, isolated_workspace
+from pytest_reqfile.workspace.machine import this_machine
+from pytest_reqfile.workspace.processes import Cancellation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleOptions:
+    """What the conductor decides. ``allow`` are checkIds that run though the gate refuses them (each a limitation),
+    ``passed`` names of further variables commands may see. ``inside_reviewed`` says that whoever calls us was
+    loaded under the reviewed project's own configuration, which lowers confidence (spec 5.2).
+    """
+
+    isolation: Request = "auto"
+    allow: frozenset[str] = frozenset()
+    passed: tuple[str, ...] = ()
+    require_exit_codes: bool = False
+    timeout_ms: int = 600_000
+    inside_reviewed: bool = False
+
+
+class OracleSession:
+    """One run over one mission. Items are evaluated one at a time, in order; a later one sees what earlier ones built."""
+
+    def __init__(
+        self,
+        mission: Mission,
+        sink: Sink,
+        around: Circumstances,
+        options: OracleOptions,
+        runner: Runner | None,
+        refused: str,
+        clock: Clock,
+    ) -> None:
+        self.mission = mission
+        self.items = plan_mission(mission)
+        self.sink = sink
+        self.around = around
+        self._options = options
+        self._runner = runner
+        self._refused = refused
+        self._clock = clock
+        self._results: dict[str, Result] = {}
+        self._taint: Ending | None = None
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """What was evaluated so far, in that order."""
+        return tuple(self._results.values())
+
+    def evaluate(self, item: PlannedItem) -> Outcome:
+        """The outcome of one item, its receipt written. Never raises for what a command does."""
+        result = self._result(item)
+        self._results[item.name] = result
+        return to_outcome(item, result)
+
+    def final_check(self) -> Ending | None:
+        """What taints the whole run, looked for once more now that it is over; None if the workspace is as it was."""
+        if self._runner is not None and self._taint is None:
+            self._taint = self._runner.drift()
+        return self._taint
+
+    def _result(self, item: PlannedItem) -> Result:
+        nothing = Execution(command=item.given, expected=item.expected)
+        stop = self._stop(item)
+        if stop is not None:
+            return self._conclude(item, nothing, stop)
+        if item.guard is not None and item.guard.kind == "check":
+            return self._of_checks(item, item.guard)
+        if item.guard is not None and item.guard.kind == "prose":
+            text = f"mustNotRegress '{_one_line(item.guard.check_id)}' has no executable check"
+            return self._conclude(item, nothing, blocked("prerequisite-missing", text))
+        runnable = self._runnable(item)
+        if isinstance(runnable, Ending):
+            return self._conclude(item, nothing, runnable)
+        execution, ending = self._execute(item, runnable)
+        return self._conclude(item, execution, ending, runnable)
+
+    def _stop(self, item: PlannedItem) -> Ending | None:
+        """Why nothing may be run for this item at all."""
+        if self.mission.problems:
+            return blocked("oracle-invalid", "; ".join(map(str, self.mission.problems)))
+        if item.kind == "absent":
+            return blocked("oracle-absent", "the mission has no verificationOracle command; supply one")
+        if self._runner is None:
+            return blocked("isolation-missing", self._refused)
+        return self._taint
+
+    def _runnable(self, item: PlannedItem) -> Runnable | Ending:
+        """What to run for the item, or why it is refused."""
+        assert self._runner is not None
+        runnable = _of_command(item.command) if item.command else self._of_guard(item.guard)
+        if isinstance(runnable, Ending):
+            return runnable
+        unsafe = None if runnable.ours else refusal(runnable.command)
+        if unsafe is not None and item.check_id not in self._options.allow:
+            text = f"refused to run `{_one_line(runnable.shown)}`: {unsafe}; the conductor may allow it by its checkId"
+            return blocked("oracle-unsafe", text)
+        if runnable.defaulted and self._options.require_exit_codes:
+            return blocked("oracle-invalid", f"needs an expectedExitCode for {item.check_id}")
+        missing = self._runner.missing_program(runnable)
+        if missing is not None:
+            return blocked("prerequisite-missing", f"needs `{missing}`, which is not on PATH")
+        return replace(runnable, allowed=unsafe)
+
+    def _of_guard(self, guard: Guard | None) -> Runnable | Ending:
+        assert guard is not None
+        assert self._runner is not None
+        try:
+            commit = None if guard.baseline is None else self._runner.git.resolve(guard.baseline)
+            if guard.kind == "command":
+                return Runnable(
+                    command=guard.command, expected=guard.expected, defaulted=guard.defaulted, baseline=commit
+                )
+            assert commit is not None
+            absent = missing_at(self._runner.git, commit, guard.paths)
+        except GitError as error:
+            return blocked("prerequisite-missing", f"needs the revision {guard.baseline}: {error}")
+        if absent:
+            return blocked("prerequisite-missing", f"needs {', '.join(absent)} at {guard.baseline}, where it is not")
+        return Runnable(command=changed_paths_command(commit, guard.paths), expected=0, ours=True)
+
+    def _execute(self, item: PlannedItem, runnable: Runnable) -> tuple[Execution, Ending]:
+        assert self._runner is not None
+        drift = self._runner.drift()
+        if drift is not None:
+            return Execution(command=runnable.command, expected=runnable.expected), drift
+        execution, ending = self._runner.run(runnable)
+        if runnable.ours:
+            ending = _of_paths(execution, ending)
+        if ending.verdict == "fail" and runnable.baseline is not None:
+            base, ending = run_at_baseline(self._runner, runnable, ending)
+            if base is not None:
+                write_receipt(self.sink, item, *base, self.around, suffix="-baseline")
+        return execution, ending
+
+    def _conclude(
+        self, item: PlannedItem, execution: Execution, ending: Ending, runnable: Runnable | None = None
+    ) -> Result:
+        now = self._clock.now_ms()
+        if execution.run is None:
+            execution = replace(execution, started_ms=now, ended_ms=now)
+        if ending.blocked in TAINTS and self._taint is None:
+            self._taint = ending
+        receipt = write_receipt(self.sink, item, execution, ending, self.around)
+        confidence, doubts = confidence_of(ending, execution, runnable, self.around, self._options.inside_reviewed)
+        return Result(
+            name=item.name,
+            check_id=item.check_id,
+            verdict=ending.verdict,
+            explanation=ending.explanation,
+            expected=execution.expected,
+            exit_code=ending.exit_code,
+            signal=ending.signal,
+            blocked=ending.blocked,
+            confidence=confidence,
+            doubts=doubts,
+            observations=_observations(item, execution),
+            environment=self.around.summary,
+            receipt=receipt,
+            seconds=execution.run.result.seconds if execution.run else 0.0,
+        )
+
+    def _of_checks(self, item: PlannedItem, guard: Guard) -> Result:
+        """A guard that names a check has that check's verdict and evidence (spec 5.6)."""
+        found = [r for r in self._results.values() if r.check_id == guard.check_id and r.name.startswith("oracle/")]
+        wanted = [i for i in self.items if i.command is not None and i.command.check_id == guard.check_id]
+        nothing = Execution(command=guard.check_id, expected=0)
+        if not wanted:
+            text = f"no oracle command has the checkId {guard.check_id}"
+            return self._conclude(item, nothing, blocked("prerequisite-missing", text))
+        if len(found) < len(wanted):
+            return self._conclude(item, nothing, blocked("not-run", f"the check {guard.check_id} was not run"))
+        worst = min(found, key=lambda result: ("fail", "blocked", "pass").index(result.verdict))
+        return replace(worst, name=item.name, check_id=item.check_id, observations=(), seconds=0.0)
+
+
+def _of_command(command: OracleCommand) -> Runnable:
+    return Runnable(
+        command=command.command,
+        expected=command.expected,
+        defaulted=command.defaulted,
+        cwd=command.cwd,
+        timeout_ms=command.timeout_ms,
+        variables=command.environment,
+    )
+
+
+def _of_paths(execution: Execution, ending: Ending) -> Ending:
+    """git's answer about guarded paths: 0 unchanged, 1 changed, anything else no answer."""
+    if ending.exit_code not in {0, 1} or execution.run is None:
+        return (
+            ending
+            if ending.verdict == "blocked"
+            else blocked("prerequisite-missing", "git could not compare the paths")
+        )
+    paths = [name for name in execution.run.result.stdout.decode("utf-8", "replace").split("\0") if name]
+    if ending.exit_code == 0:
+        return replace(ending, explanation="unchanged since the baseline")
+    return replace(ending, explanation=f"changed since the baseline: {', '.join(paths[:10])}")
+
+
+def _observations(item: PlannedItem, execution: Execution) -> tuple[str, ...]:
+    run = execution.run
+    if run is None:
+        return ()
+    found = []
+    if run.writes:
+        shown = ", ".join(run.writes[:3]) + (", …" if len(run.writes) > 3 else "")
+        found.append(f"{item.check_id} wrote {len(run.writes)} paths in the disposable workspace: {_one_line(shown)}")
+    if run.result.dropped or run.result.dropped_stderr:
+        found.append(f"{item.check_id}: output kept only in part")
+    return tuple(found)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@contextmanager
+def open_session(
+    mission: Mission,
+    root: Path,
+    sink: Sink,
+    env: Environment,
+    options: OracleOptions,
+    *,
+    clock: Clock | None = None,
+    cancel: Cancellation | None = None,
+) -> Iterator[OracleSession]:
+    """Prepare an isolated workspace for ``root`` and verify in it; nothing of it is left afterwards.
+
+    Without isolation, or where the workspace cannot be read, every item is blocked and says why; nothing is raised.
+    A mission with problems, or without commands and guards, prepares nothing.
+    """
+    clock = clock or SystemClock()
+    root = Path(os.path.realpath(root))
+    shell = find_shell(env, root)
+    around = Circumstances(
+        mission_digest=mission.digest,
+        machine=this_machine(),
+        shell=shell.version or shell.path,
+        isolation=None,
+        source=SourceState(snapshot_hash="0" * 64),
+    )
+    with ExitStack() as stack:
+        runner, refused = None, ""
+        if not mission.problems and (mission.commands or mission.guards):
+            try:
+                around = replace(around, source=source_state(root, env))
+                workspace = stack.enter_context(isolated_workspace(root, env, options.isolation))
+                around = replace(around, isolation=workspace.isolation)
+                variables = _variables(workspace, env, options)
+                runner = Runner(
+                    workspace=workspace,
+                    env=env,
+                    git=Git(root, env),
+                    shell=shell,
+                    variables=variables,
+                    source=around.source,
+                    timeout_ms=options.timeout_ms,
+                    clock=clock,
+                    cancel=cancel,
+                )
+                _write_environment(sink, around, shell.path, variables)
+            except ReqfileError as error:
+                refused = str(error)
+        yield OracleSession(mission, sink, around, options, runner, refused, clock)
+
+
+def _variables(workspace: IsolatedWorkspace, env: Environment, options: OracleOptions) -> dict[str, str]:
+    return command_variables(
+        env,
+        home=workspace.home,
+        temporary=workspace.temporary,
+        ceiling=str(workspace.folder.parent),
+        passed=options.passed,
+    )
+
+
+def _write_environment(sink: Sink, around: Circumstances, shell: str, variables: dict[str, str]) -> None:
+    isolation, machine = around.isolation, around.machine
+    assert isolation is not None
+    sink.write_json(
+        ENVIRONMENT,
+        {
+            "briefDigest": around.mission_digest,
+            "platform": machine.platform,
+            "arch": machine.arch,
+            "python": machine.python,
+            "shell": {"path": shell, "version": around.shell},
+            "variables": sorted(variables),
+            "isolation": {"mode": isolation.mode, "enforced": isolation.enforced, "network": isolation.network},
+            "source": {
+                "head": around.source.head,
+                "tree": around.source.tree,
+                "snapshotHash": around.source.snapshot_hash,
+            },
+        },
+    )

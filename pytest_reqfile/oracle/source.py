@@ -1,0 +1,107 @@
+"""Which state of the workspace was verified (spec oracle.md 5.1 step 1, 5.5)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_reqfile.errors import GitError
+from pytest_reqfile.oracle.digests import canonical_json, sha256_hex
+from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.git import Git, discover_root
+from pytest_reqfile.workspace.snapshot import FolderWalk, Listing
+from pytest_reqfile.workspace.tree_reading import TreeEntry, read_entry
+
+_REGULAR, _EXECUTABLE, _LINK, _SUBMODULE = "100644", "100755", "120000", "160000"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceState:
+    """``head`` is the commit checked out (None before the first, or outside git), ``snapshot_hash`` 64 hex digits over
+    the content of all tracked and untracked files, ``tree`` git's id of the same files, ``clean`` whether that is
+    head's tree.
+    """
+
+    snapshot_hash: str
+    head: str | None = None
+    tree: str | None = None
+    clean: bool = False
+
+
+def source_state(root: Path, env: Environment) -> SourceState:
+    """Read every file that is not ignored; nothing is written, and no filter of the repository runs.
+
+    Raises ``FileError`` for what cannot be read.
+    """
+    git = _git(root, env)
+    listing: Listing = git or FolderWalk(root)
+    entries = tuple(sorted(_entries(root, listing), key=lambda entry: os.fsencode(entry.path)))
+    digest = sha256_hex(canonical_json([[entry.path, entry.mode, _fingerprint(entry)] for entry in entries]))
+    if git is None:
+        return SourceState(snapshot_hash=digest)
+    head = git.head()
+    tree = None if head is None or any(e.mode == _SUBMODULE for e in entries) else git_tree_id(entries, len(head))
+    clean = head is not None and tree == git.line("rev-parse", "--verify", f"{head}^{{tree}}")
+    return SourceState(snapshot_hash=digest, head=head, tree=tree, clean=clean)
+
+
+def _git(root: Path, env: Environment) -> Git | None:
+    """git, if ``root`` is the top of a working tree; a folder deep inside another repository is taken as it is."""
+    try:
+        return Git(root, env) if discover_root(root, env) == root else None
+    except GitError:
+        return None
+
+
+def _entries(root: Path, listing: Listing) -> Iterator[TreeEntry]:
+    for path in listing.list_files():
+        if path.endswith("/"):  # an untracked repository inside this one
+            inner = FolderWalk(root / path.rstrip("/"))
+            names = tuple(f"{path}{name}" for name in inner.list_files())
+        else:
+            names = (path,)
+        for name in names:
+            entry = read_entry(root, name)
+            if entry is not None:
+                yield entry
+
+
+def _fingerprint(entry: TreeEntry) -> str:
+    return os.fsdecode(entry.data) if entry.mode == _LINK else sha256_hex(entry.data)
+
+
+def git_tree_id(entries: tuple[TreeEntry, ...], id_length: int) -> str:
+    """The id git gives a tree of exactly these files; ``id_length`` 40 is SHA-1, 64 SHA-256.
+
+    Content is taken as it is on disk: where clean filters or line-end conversion apply it differs from the commit's.
+    """
+    algorithm = "sha1" if id_length == 40 else "sha256"
+    root: dict[str, object] = {}
+    for entry in entries:
+        *folders, name = entry.path.split("/")
+        place = root
+        for folder in folders:
+            below = place.setdefault(folder, {})
+            assert isinstance(below, dict)
+            place = below
+        place[name] = (entry.mode, _object_id(algorithm, b"blob", entry.data))
+    return _tree_id(algorithm, root)
+
+
+def _tree_id(algorithm: str, folder: Mapping[str, object]) -> str:
+    rows: list[tuple[bytes, bytes]] = []
+    for name, child in folder.items():
+        raw = os.fsencode(name)
+        if isinstance(child, dict):
+            rows.append((raw + b"/", b"40000 " + raw + b"\0" + bytes.fromhex(_tree_id(algorithm, child))))
+        elif isinstance(child, tuple):
+            mode, identifier = child
+            rows.append((raw, mode.encode() + b" " + raw + b"\0" + bytes.fromhex(identifier)))
+    return _object_id(algorithm, b"tree", b"".join(row for _, row in sorted(rows)))
+
+
+def _object_id(algorithm: str, kind: bytes, data: bytes) -> str:
+    return hashlib.new(algorithm, kind + b" %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

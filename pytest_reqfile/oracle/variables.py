@@ -1,0 +1,53 @@
+"""Which variables and which shell a command gets (spec oracle.md 5.5)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.machine import find_program, first_line_of
+
+_PASSED: Final = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "VIRTUAL_ENV", "CI"})
+"""Nothing else of ours goes through: no keys, and nothing of a pytest, a coverage or a hook we may run in."""
+_SHELLS: Final = ("/bin/bash", "/usr/bin/bash")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shell:
+    """The shell of string commands. ``version`` is its own first line; ``is_bash`` whether bashisms work."""
+
+    path: str
+    version: str
+    is_bash: bool
+
+
+def command_variables(
+    env: Environment, *, home: str, temporary: str, ceiling: str, passed: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """The allow-listed variables of ``env``, those in ``passed``, and a home and temporary folder of their own."""
+    kept = {n: v for n, v in env.variables.items() if n in _PASSED or n.startswith("LC_") or n in passed}
+    kept.setdefault("PATH", os.defpath)
+    return {
+        **kept,
+        "HOME": home,
+        "TMPDIR": temporary,
+        "GIT_CEILING_DIRECTORIES": ceiling,
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+
+
+def find_shell(env: Environment, root: Path) -> Shell:
+    """bash where there is one, else sh; never one that the reviewed workspace brings along (spec 9.12)."""
+    outside = os.pathsep.join(p for p in (env.get("PATH") or "").split(os.pathsep) if _is_outside(p, root))
+    for name in (*_SHELLS, "bash"):
+        path = find_program(name, outside)
+        if path is not None:
+            return Shell(path=path, version=first_line_of(path, "--version"), is_bash=True)
+    return Shell(path=find_program("sh", outside) or "/bin/sh", version="", is_bash=False)
+
+
+def _is_outside(folder: str, root: Path) -> bool:
+    return folder.startswith("/") and not Path(os.path.realpath(folder)).is_relative_to(root)

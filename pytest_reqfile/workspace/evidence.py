@@ -1,0 +1,42 @@
+"""Evidence files that only their owner can read, and nobody sees half of."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from pytest_reqfile.errors import UsageError
+from pytest_reqfile.workspace.files import write_atomic
+
+_PRIVATE_FOLDER: Final = 0o700
+_PRIVATE_FILE: Final = 0o600
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make ``folder`` with its parents, mode 0700. Raises ``UsageError`` where it cannot be made or written to."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+        folder.chmod(_PRIVATE_FOLDER)
+    except OSError as error:
+        raise UsageError(f"cannot use {folder} for evidence: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"cannot use {folder} for evidence: it is not writable")
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write ``data`` atomically with mode 0600, and folders on the way with 0700. Raises ``FileError``."""
+    if not path.parent.exists():
+        make_private_folder(path.parent)
+    previous = os.umask(0o077)
+    try:
+        write_atomic(path, data)
+    finally:
+        os.umask(previous)
+    path.chmod(_PRIVATE_FILE)
+
+
+def read_evidence(path: Path) -> bytes:
+    """The bytes of a file that is ours. Raises ``OSError``."""
+    return path.read_bytes()
