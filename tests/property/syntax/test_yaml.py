@@ -88,8 +88,8 @@ def test_plain_scalars_mean_what_the_core_schema_says(text: str) -> None:
     assert {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}[type(value)] == kind
 
 
-# Keys are short, since YAML ends an implicit one at 1024 characters.
-TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn"]), max_size=40)
+# Keys are short, since YAML ends an implicit one at 1024 characters; U+FEFF has no width for the pure parser.
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cn"], exclude_characters="\ufeff"), max_size=40)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
