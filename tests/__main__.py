@@ -22,9 +22,9 @@ def main() -> int:
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     for step in STEPS:
         print(f"== {' '.join(step)}", flush=True)
-        code = subprocess.run((sys.executable, "-m", *step), cwd=ROOT, env={**os.environ, "PATH": path}).returncode
-        if code != 0:
-            return code
+        done = subprocess.run((sys.executable, "-m", *step), check=False, cwd=ROOT, env={**os.environ, "PATH": path})
+        if done.returncode != 0:
+            return done.returncode
     return 0
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from pytest_reqfile.outcome import Location, Outcome
 from pytest_reqfile.plugin.items import ItemPlan, ReqfileItem
 from pytest_reqfile.plugin.opened import OpenedRepository, load_outcome
 from pytest_reqfile.reqfile.values import Check, CommandCheck, Requirement
-from pytest_reqfile.workspace.paths import relative_to_root
+from pytest_reqfile.workspace.paths import canonical, relative_to_root
 
 if TYPE_CHECKING:
     from pytest_reqfile.plugin.state import RunState
@@ -40,14 +41,17 @@ class ReqfileFile(pytest.File):
             problem = Problem(path=self.path.name, message=f"{error}; requirements need one")
             yield _load_plan(self.path.name, (problem,), str(self.path.parent))
             return
-        path = relative_to_root(opened.repository.snapshot.root, self.path.resolve())
+        path = relative_to_root(opened.repository.snapshot.root, canonical(self.path))
         if path is not None:
             yield from plans_of(opened, path, state)
 
 
 def collect_file(session: pytest.Session, path: Path) -> Iterator[pytest.Item]:
     """The items of a file that pytest's walk did not meet, announced to every plugin as pytest announces its own."""
-    collector: ReqfileFile = ReqfileFile.from_parent(session, path=path)
+    inside = path.is_relative_to(session.config.rootpath)
+    # pytest leaves files outside its root folder without a path in their ids, so two of one name would be one.
+    named: dict[str, Any] = {} if inside else {"nodeid": os.path.relpath(path, session.config.rootpath)}
+    collector: ReqfileFile = ReqfileFile.from_parent(session, path=path, **named)
     hooks = session.gethookproxy(path)
     hooks.pytest_collectstart(collector=collector)
     report = hooks.pytest_make_collect_report(collector=collector)

@@ -61,7 +61,9 @@ class ReqfileItem(pytest.Item):
         outcome = self.outcome
         if outcome is None or report.when == "teardown" or (report.when == "setup" and report.passed):
             return
-        if call.excinfo is not None and not call.excinfo.errisinstance((EvaluationError, RequirementNotMetError, pytest.skip.Exception)):
+        if call.excinfo is not None and not call.excinfo.errisinstance(
+            (EvaluationError, RequirementNotMetError, pytest.skip.Exception)
+        ):
             return  # a bug, a timeout or an interrupt keeps its own words
         setattr(report, WIRE, to_wire(outcome))
         if report.failed:
@@ -70,7 +72,7 @@ class ReqfileItem(pytest.Item):
             report.longrepr = (str(self.path), self.plan.line, f"Skipped: {outcome.reason}")
         elif outcome.status != "pass":
             report.outcome = "skipped"
-            report.wasxfail = f"advisory: {advisory_reason(outcome)}"  # type: ignore[attr-defined]  # as pytest's own
+            report.wasxfail = f"advisory: {advisory_reason(outcome)}"
             setattr(report, ADVISORY, True)
 
     def _failure(self, outcome: Outcome) -> Any:

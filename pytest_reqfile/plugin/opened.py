@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from pytest_reqfile.errors import Problem
@@ -25,7 +25,7 @@ CheckKey = tuple[str, str, str]
 class OpenedRepository:
     """Asks the layers below and keeps what they say for the rest of the run."""
 
-    def __init__(self, *, repository: Repository, selection: Selection, edition: Edition) -> None:
+    def __init__(self, *, repository: Repository, selection: Selection, edition: Callable[[], Edition]) -> None:
         self.repository = repository
         self._selection = selection
         self._edition = edition
@@ -81,7 +81,7 @@ class OpenedRepository:
         return CommandContext(
             root=self.repository.root,
             environment=self.repository.command_environment(),
-            edition=self._edition,
+            edition=self._edition(),
             program=our_program(),
             cancellation=Cancellation(),
         )

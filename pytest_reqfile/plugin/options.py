@@ -6,7 +6,7 @@ A flag beats its ini key. Only pytest and the standard library are imported: thi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pytest
 
@@ -132,7 +132,7 @@ def value(config: pytest.Config, name: str) -> str | None:
     return found
 
 
-def _given(config: pytest.Config, name: str) -> object:
+def _given(config: pytest.Config, name: str) -> Any:
     option = _BY_NAME[name]
     flag = config.getoption(option.dest)
     return flag if flag is not None or not option.in_ini else config.getini(option.ini)

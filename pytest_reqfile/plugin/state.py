@@ -20,7 +20,9 @@ from pytest_reqfile.reqfile.plan import Selection, parse_only
 from pytest_reqfile.reqfile.repository import Repository, open_repository
 from pytest_reqfile.reqfile.values import Edition
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.processes import COOKIE
+from pytest_reqfile.workspace.git import nearest_repository
+from pytest_reqfile.workspace.paths import canonical
+from pytest_reqfile.workspace.process_tree import COOKIE
 
 _KEY: Final = pytest.StashKey["RunState"]()
 
@@ -60,7 +62,7 @@ class RunState:
 
     def opened(self, folder: Path) -> OpenedRepository:
         """The repository that holds ``folder``, opened once per run. Raises GitError outside of one."""
-        top = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
+        top = nearest_repository(folder)
         if top not in self._opened:
             self._opened[top] = self._open(top)
         found = self._opened[top]
@@ -74,7 +76,7 @@ class RunState:
             repository = open_repository(folder, self._environment, cached_only=cached_only)
         except GitError as error:
             return error
-        return OpenedRepository(repository=repository, selection=self.selection, edition=self.edition)
+        return OpenedRepository(repository=repository, selection=self.selection, edition=lambda: self.edition)
 
     def add_whole_repository(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Collect what the walk did not meet, found in the one git listing (design 2.1, ``--reqfile``).
@@ -96,7 +98,8 @@ class RunState:
     def _is_ignored(self, path: Path) -> bool:
         """Whether ``--ignore`` names the path or a folder above it."""
         ignored = self._config.getoption("ignore") or ()
-        return any(path.is_relative_to(Path(self._config.invocation_params.dir, name).resolve()) for name in ignored)
+        start = self._config.invocation_params.dir
+        return any(path.is_relative_to(canonical(Path(start, name))) for name in ignored)
 
     def ignores(self, path: Path) -> bool | None:
         """Whether a path in a settings folder is skipped: only its config may hold something to collect."""
@@ -116,7 +119,11 @@ class RunState:
         return path in self._named
 
     def arrange(self, items: list[pytest.Item], only: tuple[str, ...]) -> None:
-        """Link Python tests to their requirements and keep only the requirements asked for."""
+        """Link Python tests to their requirements and keep only the requirements asked for.
+
+        Options are judged here, where pytest still answers with a usage error before anything runs.
+        """
+        _ = self.edition
         links = Links(self)
         for item in items:
             links.complete(item)

@@ -206,6 +206,11 @@ class Git:
         return ("env", *(word for name in unwanted for word in ("-u", name))) if unwanted else ()
 
 
+def nearest_repository(folder: Path) -> Path:
+    """The folder at or above ``folder`` that holds a ``.git``; ``folder`` itself where none does. Starts no process."""
+    return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
+
+
 def discover_root(cwd: Path, env: Environment) -> Path:
     """The canonical top folder of the repository that holds ``cwd``.
 

@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 
+def canonical(path: Path) -> Path:
+    """``path`` absolute and without symlinks."""
+    return Path(os.path.realpath(path))
+
+
 def relative_to_root(root: Path, path: Path) -> str | None:
     """The repository path of an absolute ``path``, lexically; None outside ``root``, which must be canonical."""
     normal = Path(os.path.normpath(path))

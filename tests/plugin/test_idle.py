@@ -1,0 +1,37 @@
+"""Design 4, idle cost: installed but unused, the plugin loads nothing but itself."""
+
+from __future__ import annotations
+
+import json
+
+from tests.support import Repo
+
+LIST_MODULES = """
+import atexit, json, sys
+def dump():
+    with open("modules.json", "w") as file:
+        json.dump(sorted(sys.modules), file)
+atexit.register(dump)
+"""
+
+
+def _modules(project: Repo, *arguments: str) -> set[str]:
+    project.write("conftest.py", LIST_MODULES)
+    done = project.pytest("-q", *arguments)
+    assert done.code == 0, done.out
+    return set(json.loads(project.path("modules.json").read_text()))
+
+
+def test_an_idle_run_loads_only_the_plugin(project: Repo) -> None:
+    """The modules of a run that meets nothing of ours differ from one without the plugin by four of ours."""
+    project.write("test_a.py", "def test_a(): pass\n")
+    idle = _modules(project)
+    without = _modules(project, "-p", "no:reqfile")
+    assert idle - without == {
+        "pytest_reqfile",
+        "pytest_reqfile.plugin",
+        "pytest_reqfile.plugin.names",
+        "pytest_reqfile.plugin.options",
+        "pytest_reqfile.plugin.recorder",
+    }
+    assert _modules(project, "--no-reqfile") == idle
