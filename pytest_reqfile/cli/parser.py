@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pytest_reqfile import __version__
+from pytest_reqfile.cli.example_commands import add_eval_options, add_example_commands, run_eval
 
 EDITIONS: Final = ("0.1", "0.4")
 FORMATS: Final = ("auto", "pretty", "plain", "summary", "json")
@@ -25,10 +26,12 @@ def build_parser() -> argparse.ArgumentParser:
     _add_edition(parser, default=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_check(commands)
+    _add_eval(commands)
     _add_list(commands)
     _add_explain(commands)
     _add_add(commands)
     _add_update(commands)
+    add_example_commands(commands, add_command)
     return parser
 
 
@@ -107,6 +110,19 @@ def _add_check(commands: Subparsers) -> None:
         help="only files changed since HEAD left BASE (default: the config's base, else origin/HEAD)",
     )
     add_format(parser)
+
+
+def _add_eval(commands: Subparsers) -> None:
+    """``test`` is the older name of ``eval``; without a help text it is left out of the list of commands."""
+    older = commands.add_parser("test", allow_abbrev=False)
+    older.set_defaults(run=run_eval, failure_code=3)
+    _add_edition(older, default=argparse.SUPPRESS)
+    newer = add_command(commands, "eval", "run the checks on their labeled examples", run_eval)
+    for parser in (older, newer):
+        add_only(parser)
+        add_use(parser)
+        add_eval_options(parser)
+        add_format(parser)
 
 
 def _add_list(commands: Subparsers) -> None:

@@ -40,12 +40,12 @@ def trials_of(arguments: argparse.Namespace) -> Trials | None:
     return Trials(locations=tuple(arguments.use), cwd=str(current_folder()), only=parse_only(arguments.only))
 
 
-def open_valid(environment: Environment) -> Repository:
+def open_valid(environment: Environment, trials: Trials | None = None) -> Repository:
     """The repository of the current folder, with nothing wrong in what it requires.
 
     Raises FormatError with the problems otherwise: ``list``, ``explain`` and the like print them on stderr.
     """
-    repository = open_here(environment)
+    repository = open_here(environment, trials)
     if repository.catalog.first_problems:
         raise FormatError(repository.catalog.first_problems)
     return repository

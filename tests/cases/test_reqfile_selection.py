@@ -108,7 +108,7 @@ def test_an_unknown_base_is_an_error(branched: Branched, edition: str) -> None:
     done = branched(SEEN).run("check", "--changed", "origin/nowhere", "--edition", edition)
     assert done.code == 3
     assert done.out.startswith(
-        "error  cannot find the merge-base of origin/nowhere and HEAD: git merge-base origin/nowhere HEAD failed: fatal:"
+        "error  cannot find the merge-base of origin/nowhere and HEAD: git merge-base origin/nowhere HEAD failed: "
     )
     assert "\n0 checks run, 0 with nothing to check. 0 violations, 0 advisory findings, 1 error.\n" in done.out
 
