@@ -441,3 +441,22 @@ def test_check_use_takes_a_local_folder_so_authors_try_unpublished_packages(cons
         assert done.code == 1
         assert "DRAFT  saw a.txt\n" in done.out
         assert "from: --use:1, use ./vendor/draft (vendor/draft/Reqfile.yaml:3)\n" in done.out
+
+
+@pytest.mark.case("reqfile:H23")
+@pytest.mark.parametrize("edition", ["0.1", "0.4"])
+def test_a_changed_pin_rechecks_the_whole_scope(consumer: Consumer, edition: str) -> None:
+    """Unchanged files may fail what the new commit asks."""
+    first = consumer.publish(requirements({"Q": seeing("Q1", "**/*.py")}))
+    second = consumer.publish(requirements({"Q": seeing("Q2", "**/*.py")}))
+    for path in ("a.py", "lib/b.py"):
+        consumer.repo.write(path)
+    consumer.repo.write("Reqfile.yaml", uses({"Q": f"{REPOSITORY}@{first}"}))
+    consumer.repo.commit()
+    consumer.repo.branch("feature")
+    done = consumer.run("check", "--changed", "main", "--edition", edition)
+    assert (done.code, "1 with nothing to check" in done.out) == (0, True)
+    consumer.repo.write("Reqfile.yaml", uses({"Q": f"{REPOSITORY}@{second}"}))
+    done = consumer.run("check", "--changed", "main", "--edition", edition)
+    assert done.code == 1
+    assert "Q  Q2 a.py lib/b.py\n" in done.out
