@@ -9,16 +9,16 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
-_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_on_signals() -> None:
-    """From now on SIGTERM and SIGHUP end this program as Ctrl-C does, running commands first.
+    """From now on SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, once: what follows stops the running commands.
 
     Commands have sessions of their own, so what ends us reaches none of them. An ignored signal (``nohup``) stays so.
     """
     for number in _ENDING:
-        if signal.getsignal(number) == signal.SIG_DFL:
+        if signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler}:
             signal.signal(number, _interrupt)
 
 
@@ -29,6 +29,8 @@ def ending_signal(stop: KeyboardInterrupt) -> int:
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     del frame
+    for ending in _ENDING:  # impatience must not cut the end short and leave a command running
+        signal.signal(ending, signal.SIG_IGN)
     raise KeyboardInterrupt(number)
 
 
