@@ -64,7 +64,8 @@ class CommandRunner:
         program = command.argv[0]
         if not self.allowed:
             return refused(NOT_ALLOWED.format(flag=self.flag), COMMAND_NOT_RUN)
-        arguments = _as_arguments(files) if command.pass_files == "args" else ()
+        by_argument, by_stdin = command.pass_files == "args", command.pass_files == "stdin0"  # noqa: S105
+        arguments = _as_arguments(files) if by_argument else ()
         if len(arguments) > MAX_ARGUMENTS or sum(map(_size, arguments)) > MAX_ARGUMENT_BYTES:
             message = f'{len(files)} changed files are too many to pass as arguments: use pass_files = "stdin0"'
             return refused(message, COMMAND_NOT_RUN)
@@ -73,7 +74,7 @@ class CommandRunner:
             cwd=self.root,
             env=command_environment(self.environment, self.settings.command_env),
             timeout=min(command.timeout_s, self.settings.max_timeout_s),
-            stdin=_nul_separated(files) if command.pass_files == "stdin0" else None,
+            stdin=_nul_separated(files) if by_stdin else None,
         )
         try:
             result = self.start(request)

@@ -1,4 +1,4 @@
-"""All verifiers of a project: flat and inline ones of config.toml, verifier files, imports (seed 000; spec 2.1, 11.1)."""
+"""All verifiers of a project: of config.toml, of verifier files, of imports (seed 000; spec/verifiers.md 2.1, 11.1)."""
 
 from __future__ import annotations
 
@@ -150,9 +150,7 @@ def _check_type(table: Table, index: int) -> None:
             if kind == "command"
             else f"known types: {', '.join(FIELDS_OF_TYPE)}"
         )
-        raise DeclarationError(
-            f"unknown verifier type {go_quoted(kind)} at verifiers[{index}].type ({hint})", "type"
-        )
+        raise DeclarationError(f"unknown verifier type {go_quoted(kind)} at verifiers[{index}].type ({hint})", "type")
 
 
 def _check_inline(table: Table, index: int) -> None:
@@ -233,14 +231,14 @@ class _Collector:
         return self._project.find(kind, name)
 
     def _refuse_untrusted(self, spec: SpecVerifier, origin: Origin) -> None:
-        """Commands of others need trust and a pin; those of installed skills never run (seed 000 "Imported verifiers")."""
+        """Commands of includes need trust and a pin; those of skills never run (seed 000 "Imported verifiers")."""
         if origin.kind == "project" or not has_command(spec.require):
             return
         line = spec.declared.line
         if origin.kind == "skill":
             raise SpecError(
-                f'uses the command predicate, which a verifier shipped by installed skill "{origin.name}" may never use '
-                "(trust_exec_from covers includes only)",
+                f'uses the command predicate, which a verifier shipped by installed skill "{origin.name}" may never '
+                "use (trust_exec_from covers includes only)",
                 line,
             )
         if origin.name not in self._settings.trust_exec_from:

@@ -1,4 +1,4 @@
-"""What ``git diff --raw --patch -U0`` says: which files changed and which of their lines are new (spec/verifiers.md 3.5)."""
+"""What ``git diff --raw -p -U0`` says: which files changed, which of their lines are new (spec/verifiers.md 3.5)."""
 
 from __future__ import annotations
 
@@ -120,4 +120,3 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
 def covers(added: Lines | None, line: int) -> bool:
     """Whether ``line`` is one of the new lines."""
     return added is None or any(first <= line <= last for first, last in added)
-

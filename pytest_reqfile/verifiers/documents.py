@@ -1,4 +1,4 @@
-"""``key_equals``: the value at a key of a JSON, YAML or TOML file, as text (seed 000 "Fields"; spec/verifiers.md 1.9)."""
+"""``key_equals``: the value at a key of a JSON, YAML or TOML file, as text (seed 000; spec/verifiers.md 1.9)."""
 
 from __future__ import annotations
 
@@ -100,4 +100,3 @@ def _float_text(value: float) -> str:
         return "+Inf" if value > 0 else "-Inf"
     text = format(Decimal(repr(value)), "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
-

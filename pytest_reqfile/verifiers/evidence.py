@@ -23,7 +23,7 @@ class Evidence:
     answer does not depend on what else is asked. ``changes`` replaces the scope's where it is given.
     """
 
-    def __init__(  # noqa: PLR0913 - what is asked, of what, within which bounds
+    def __init__(
         self,
         tree: Tree,
         settings: Settings,

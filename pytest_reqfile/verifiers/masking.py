@@ -1,6 +1,6 @@
 """Credential-looking text, hidden before anybody sees it (seed 000 "Matching"; spec/verifiers.md 2.8).
 
-First an eager list of shapes, then the stricter list of the security scan, then quoted assignments of long mixed values.
+First an eager list of shapes, then the stricter list of the security scan, then quoted assignments of long values.
 """
 
 from __future__ import annotations

@@ -204,9 +204,7 @@ class PredicateEvaluation:
 
     def _forbidden(self, match: TextMatch, answer: Answer) -> list[Finding]:
         message = f"forbidden pattern `{match.pattern}` matched"
-        return [
-            Finding(file=hit.file, line=hit.line, message=message, match=hit.match or None) for hit in answer.hits
-        ]
+        return [Finding(file=hit.file, line=hit.line, message=message, match=hit.match or None) for hit in answer.hits]
 
     def _lacking(self, match: TextMatch, answer: Answer) -> list[Finding]:
         missing = f"pattern `{match.pattern}` not found"

@@ -61,12 +61,8 @@ PREDICATE_SHAPE: Final[Shape] = {
     "regex": _table(_TEXT_MATCH, "require.regex"),
     "forbid": _table(_TEXT_MATCH, "require.forbid"),
     "file_exists": _table({"path": string, "exists": boolean}, "require.file_exists"),
-    "paired": _table(
-        {"for_each": string, "requires_changed": string, "requires_exists": string}, "require.paired"
-    ),
-    "glob_count": _table(
-        {"files": string, "exclude": strings, "min": integer, "max": integer}, "require.glob_count"
-    ),
+    "paired": _table({"for_each": string, "requires_changed": string, "requires_exists": string}, "require.paired"),
+    "glob_count": _table({"files": string, "exclude": strings, "min": integer, "max": integer}, "require.glob_count"),
     "command": _table(
         {"argv": strings, "pass_files": string, "timeout_s": integer, "expect_exit": integer}, "require.command"
     ),
@@ -102,7 +98,7 @@ def read_predicate(table: Table, depth: int = 1) -> Predicate:
         return Not(member=read_predicate(inner, depth + 1))
     try:
         return _READERS[kind](inner)
-    except (_Wrong, TemplateError) as error:
+    except (_WrongError, TemplateError) as error:
         raise PredicateError(str(error), inner.line()) from None
 
 
@@ -118,7 +114,7 @@ def refuse_checklists(predicate: Predicate, line: int, *, allowed: bool = True) 
         refuse_checklists(predicate.member, line, allowed=False)
 
 
-class _Wrong(ValueError):
+class _WrongError(ValueError):
     """The message of the first thing wrong with a leaf."""
 
 
@@ -132,15 +128,15 @@ def _member(table: Table, depth: int, place: str) -> Predicate:
 def _text_match(table: Table, kind: str) -> TextMatch:
     pattern = table.text("regex")
     if not pattern:
-        raise _Wrong(f"{kind} needs a regex")
+        raise _WrongError(f"{kind} needs a regex")
     try:
         compile_pattern(pattern)
     except PatternError as error:
-        raise _Wrong(f"{kind}: invalid regex: {error}") from None
+        raise _WrongError(f"{kind}: invalid regex: {error}") from None
     where = _where(table.text("in"), kind)
     files = table.text("files")
     if files and where != "any-file":
-        raise _Wrong(f'{kind}: files applies to in = "any-file" only')
+        raise _WrongError(f'{kind}: files applies to in = "any-file" only')
     glob = _glob(files, f"{kind}: invalid files glob: ") if files else None
     return TextMatch(forbidden=kind == "forbid", pattern=pattern, where=where, files=glob)
 
@@ -150,16 +146,16 @@ def _where(text: str, kind: str) -> Where:
         if text == known:
             return known
     if text:
-        raise _Wrong(f'{kind}: invalid in "{text}": use same-file, diff-added or any-file')
+        raise _WrongError(f'{kind}: invalid in "{text}": use same-file, diff-added or any-file')
     return "same-file"
 
 
 def _file_exists(table: Table) -> FileExists:
     path = table.text("path")
     if not path:
-        raise _Wrong("file_exists needs a path")
+        raise _WrongError("file_exists needs a path")
     if normalised(path.replace("\\", "/")) is None:
-        raise _Wrong("file_exists.path must stay inside the project")
+        raise _WrongError("file_exists.path must stay inside the project")
     check_template(path, "file_exists.path")
     return FileExists(path=path, exists=table.flag("exists", True), templated=has_template(path))
 
@@ -168,12 +164,12 @@ def _paired(table: Table) -> Paired:
     for_each = table.text("for_each")
     changed, existing = table.text("requires_changed"), table.text("requires_exists")
     if not for_each:
-        raise _Wrong("paired needs for_each")
+        raise _WrongError("paired needs for_each")
     if bool(changed) == bool(existing):
-        raise _Wrong("paired needs exactly one of requires_changed or requires_exists")
+        raise _WrongError("paired needs exactly one of requires_changed or requires_exists")
     literal = "{rel}" in for_each
     if literal and any(char in for_each.replace("{rel}", "") for char in "*?[]{}"):
-        raise _Wrong("paired.for_each with {rel} must otherwise be a literal path")
+        raise _WrongError("paired.for_each with {rel} must otherwise be a literal path")
     glob = None if literal else _glob(for_each, "paired.for_each: ")
     check_template(changed or existing, "paired.requires")
     return Paired(for_each=for_each, glob=glob, derived=changed or existing, must_change=bool(changed))
@@ -183,12 +179,12 @@ def _glob_count(table: Table) -> FileCount:
     files = table.text("files")
     minimum, maximum = table.number("min"), table.number("max")
     if not files:
-        raise _Wrong("glob_count needs files")
+        raise _WrongError("glob_count needs files")
     if minimum is None and maximum is None:
-        raise _Wrong("glob_count needs min or max")
+        raise _WrongError("glob_count needs min or max")
     low, high = minimum or 0, maximum if maximum is not None else minimum or 0
     if not 0 <= low <= high:
-        raise _Wrong("glob_count min and max must be non-negative with min <= max")
+        raise _WrongError("glob_count min and max must be non-negative with min <= max")
     globs = [_glob(text, f'glob_count: invalid glob "{text}": ') for text in (files, *table.texts("exclude"))]
     return FileCount(files=globs[0], exclude=tuple(globs[1:]), minimum=minimum, maximum=maximum)
 
@@ -196,15 +192,15 @@ def _glob_count(table: Table) -> FileCount:
 def _command(table: Table) -> Command:
     argv = table.texts("argv")
     if not argv or not argv[0].strip():
-        raise _Wrong("command needs a non-empty argv (the program and its arguments; there is no shell)")
+        raise _WrongError("command needs a non-empty argv (the program and its arguments; there is no shell)")
     if any("\0" in argument for argument in argv):
-        raise _Wrong("command.argv must not contain a NUL byte")
+        raise _WrongError("command.argv must not contain a NUL byte")
     timeout = table.number("timeout_s") or 0
     if not 0 <= timeout <= _MAX_TIMEOUT or (timeout == 0 and "timeout_s" in table):
-        raise _Wrong(f"command.timeout_s must be between 1 and {_MAX_TIMEOUT}")
+        raise _WrongError(f"command.timeout_s must be between 1 and {_MAX_TIMEOUT}")
     expect = table.number("expect_exit") or 0
     if not 0 <= expect <= _MAX_EXIT:
-        raise _Wrong(f"command.expect_exit must be between 0 and {_MAX_EXIT}")
+        raise _WrongError(f"command.expect_exit must be between 0 and {_MAX_EXIT}")
     return Command(
         argv=argv,
         pass_files=_pass_files(table.text("pass_files")),
@@ -216,22 +212,22 @@ def _command(table: Table) -> Command:
 def _pass_files(text: str) -> PassFiles:
     if text in ("", "args", "stdin0"):
         return text  # type: ignore[return-value]  # narrowed by the line above
-    raise _Wrong(f'command.pass_files "{text}" must be args or stdin0')
+    raise _WrongError(f'command.pass_files "{text}" must be args or stdin0')
 
 
 def _llm(table: Table) -> Checklist:
     checklist = table.texts("checklist")
     if not 1 <= len(checklist) <= MAX_CHECKLIST:
-        raise _Wrong(f"llm.checklist needs 1 to {MAX_CHECKLIST} items")
+        raise _WrongError(f"llm.checklist needs 1 to {MAX_CHECKLIST} items")
     for number, item in enumerate(checklist):
         if not item.strip() or len(item.encode("utf-8", "surrogatepass")) > MAX_STATEMENT_BYTES:
-            raise _Wrong(f"llm.checklist[{number}] must be a statement of at most {MAX_STATEMENT_BYTES} bytes")
+            raise _WrongError(f"llm.checklist[{number}] must be a statement of at most {MAX_STATEMENT_BYTES} bytes")
     size = table.number("max_diff_bytes")
     if size is not None and not _DIFF_BYTES[0] <= size <= _DIFF_BYTES[1]:
-        raise _Wrong(f"llm.max_diff_bytes must be between {_DIFF_BYTES[0]} and {_DIFF_BYTES[1]}")
+        raise _WrongError(f"llm.max_diff_bytes must be between {_DIFF_BYTES[0]} and {_DIFF_BYTES[1]}")
     model = table.text("model")
     if any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 for char in model):
-        raise _Wrong("llm.model must not contain control characters")
+        raise _WrongError("llm.model must not contain control characters")
     return Checklist(checklist=checklist, model=model, max_diff_bytes=size or DEFAULT_DIFF_BYTES)
 
 
@@ -239,7 +235,7 @@ def _glob(text: str, prefix: str) -> Glob:
     try:
         return verifier_glob(text)
     except GlobError as error:
-        raise _Wrong(f"{prefix}{error}") from None
+        raise _WrongError(f"{prefix}{error}") from None
 
 
 _READERS: Final[Mapping[str, Callable[[Table], Predicate]]] = {

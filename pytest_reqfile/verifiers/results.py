@@ -68,7 +68,7 @@ def flat_result(
     )
 
 
-def spec_result(  # noqa: PLR0913 - what one predicate came to
+def spec_result(
     verifier: SpecVerifier,
     status: VerifierStatus,
     message: str = "",

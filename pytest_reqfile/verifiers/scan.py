@@ -36,8 +36,8 @@ class Search:
     ``locate`` asks where the pattern matches, else which files lack it. ``raw`` texts are bytes as they are, of a file
     beyond the limit its beginning; other texts have LF line ends, and larger files are skipped. ``added_only`` counts
     only matches that start on an added line. ``enough`` matches (or files that lack one) end the search after the
-    file that reaches them; of one file at most ``per_file`` matches are taken. ``until_match`` ends it at the first file
-    with a match.
+    file that reaches them; of one file at most ``per_file`` matches are taken. ``until_match`` ends it at the first
+    file with a match.
     """
 
     selection: Selection
@@ -272,7 +272,7 @@ class _ClassPlan:
         else:
             self._search("all", self._tallies, path, data, added, more=False)
 
-    def _search(  # noqa: PLR0913 - the form of a text, and the text
+    def _search(
         self, form: str, tallies: list[_Tally], path: str, data: bytes, added: AddedLines, *, more: bool
     ) -> None:
         if not tallies:

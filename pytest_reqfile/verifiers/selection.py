@@ -1,7 +1,7 @@
 """Which files a check looks at, and the classes of files that all checks of a run treat alike (performance.md 3).
 
-Every path is matched against all globs of a run in one go; paths that the same globs match form a class, and a selection
-is a set of classes. The cost grows with paths and globs, not with their product per verifier.
+Every path is matched against all globs of a run in one go; paths that the same globs match form a class, and a
+selection is a set of classes. The cost grows with paths and globs, not with their product per verifier.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evaluating a spec verifier: its scope, its predicate, its result (seed 000 "Rule-linked verifiers"; spec 2.5, 2.10)."""
+"""Evaluating a spec verifier: its scope, its predicate, its result (seed 000; spec/verifiers.md 2.5, 2.10)."""
 
 from __future__ import annotations
 
@@ -70,9 +70,7 @@ def _result(verifier: SpecVerifier, verdict: Verdict, files: int | None) -> Resu
         if len(findings) > MAX_FINDINGS:
             notes = (*notes, f"{len(findings) - MAX_FINDINGS} more finding(s) are not kept")
             findings = findings[:MAX_FINDINGS]
-        failed = spec_result(
-            verifier, "fail", message, code=FAILED, findings=findings, notes=notes, files=looked_at
-        )
+        failed = spec_result(verifier, "fail", message, code=FAILED, findings=findings, notes=notes, files=looked_at)
         return replace(failed, stated=bool(verifier.message))
     status: VerifierStatus = "error" if verdict.state == "error" else "skipped"
     return spec_result(verifier, status, verdict.message, code=verdict.code, notes=notes, files=looked_at)
@@ -118,9 +116,6 @@ def inactive(verifier: SpecVerifier, label: str) -> Result:
 def missing_examples(verifier: SpecVerifier, command: str) -> Result:
     """AR9H6, in addition to the verifier's own result; ``command`` is how self-tests are run."""
     finding = Finding(message=f"verifier {verifier.id} has no examples")
-    result = spec_result(
-        verifier, "fail", "no self-test examples", code=NO_EXAMPLES, findings=(finding,)
-    )
+    result = spec_result(verifier, "fail", "no self-test examples", code=NO_EXAMPLES, findings=(finding,))
     fix = f"Add [[verifiers.examples]] and run `{command} {verifier.id}`."
     return replace(result, type="examples", severity="warning", fix=fix)
-

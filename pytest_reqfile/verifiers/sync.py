@@ -11,9 +11,9 @@ from pytest_reqfile.verifiers.command import CommandRunner, Request, command_env
 from pytest_reqfile.verifiers.masking import excerpt
 from pytest_reqfile.verifiers.tree import SKIPPED_FOLDERS, Tree
 from pytest_reqfile.workspace.bulk import list_folder
+from pytest_reqfile.workspace.copies import copied_files, same_bytes
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.processes import CommandResult
-from pytest_reqfile.workspace.copies import copied_files, same_bytes
 
 Drift = Callable[[str], tuple[str, ...]]
 """What differs from a fresh render of a profile, as ``kind: path``. Raises SyncError where that cannot be said."""
@@ -70,9 +70,11 @@ def _regenerated(profile: str, generator: tuple[str, ...], tree: Tree, runner: C
     _refuse_unless_allowed(runner)
     with copied_files(tree.root, tree.repository) as copy:
         before = list_folder(copy, SKIPPED_FOLDERS).files
-        result = _run(generator, runner, Request(
-            argv=generator, cwd=copy, env=_environment(runner), timeout=_timeout(runner), stdin=None
-        ))
+        result = _run(
+            generator,
+            runner,
+            Request(argv=generator, cwd=copy, env=_environment(runner), timeout=_timeout(runner), stdin=None),
+        )
         if result.exit != 0:
             output = (result.stderr + result.stdout).decode("utf-8", "replace")
             raise SyncError(f"render generated outputs: `{generator[0]}` {_end(result)}{_detail(output)}")
