@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pytest_reqfile import __version__
 from pytest_reqfile.cli.example_commands import add_eval_options, add_example_commands, run_eval
+from pytest_reqfile.cli.oracle import add_oracle_commands
 
 EDITIONS: Final = ("0.1", "0.4")
 FORMATS: Final = ("auto", "pretty", "plain", "summary", "json")
@@ -32,6 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_add(commands)
     _add_update(commands)
     add_example_commands(commands, add_command)
+    add_oracle_commands(commands, add_command)
     return parser
 
 

@@ -234,12 +234,18 @@ def _claims(judged: tuple[Judged, ...], root: Path) -> tuple[tuple[Claim, ...], 
                 verdict=one.verdict,
                 confidence=one.confidence,
                 text=one.criterion.text,
-                explanation=one.explanation,
+                explanation=_why(one),
                 receipts=receipts,
                 cited=cited,
             )
         )
     return tuple(claims), tuple(observations)
+
+
+def _why(one: Judged) -> str:
+    """Of what is blocked the kind of reason: the prerequisite itself is a limitation (seed 003)."""
+    reasons = [result.blocked for result in one.results if result.blocked is not None]
+    return str(reasons[0]) if one.verdict == "blocked" and reasons else one.explanation
 
 
 def _limitations(
@@ -254,7 +260,8 @@ def _limitations(
     found += (_left_over(item, results[item.name]) for item in unused if results[item.name].verdict != "pass")
     found += (f"no oracle for {one.criterion.id}" for one in judged if not one.results and not mission.problems)
     if not mission.problems:
-        found += (_prerequisite(result) for result in results.values() if result.verdict == "blocked")
+        told = {item.name for item in unused}
+        found += (_prerequisite(r) for r in results.values() if r.verdict == "blocked" and r.name not in told)
     found += (one_line(f"{result.check_id}: {doubt}") for result in results.values() for doubt in result.doubts)
     return found
 

@@ -15,14 +15,15 @@ def confidence_of(
     """The confidence and each doubt behind it; a blocked verdict is as sure as its reason."""
     if ending.verdict == "blocked" or runnable is None:
         return "high", ()
-    found = [*_low(runnable, inside_reviewed), *_medium(ending, execution, runnable, around)]
+    found = [*_low(runnable, around, inside_reviewed), *_medium(ending, execution, runnable, around)]
     return lowest(tuple(level for level, _ in found)), tuple(text for _, text in found)
 
 
-def _low(runnable: Runnable, inside_reviewed: bool) -> list[tuple[Confidence, str]]:
+def _low(runnable: Runnable, around: Circumstances, inside_reviewed: bool) -> list[tuple[Confidence, str]]:
     found: list[tuple[Confidence, str]] = [] if runnable.ours else [("low", text) for text in masks(runnable.command)]
     if inside_reviewed:
         found.append(("low", "the verifier was loaded under the reviewed project's own configuration"))
+    found += (("low", f"{path} imports the reviewed tree, not its copy") for path in around.bypasses)
     return found
 
 
@@ -32,6 +33,9 @@ def _medium(
     found: list[str] = []
     if around.isolation is not None and around.isolation.enforced != "kernel":
         found.append(f"isolation is {around.isolation.enforced}")
+    overwritten = sorted(around.tracked.intersection(execution.run.writes)) if execution.run else []
+    if overwritten:
+        found.append(f"it wrote to tracked files of the disposable workspace: {', '.join(overwritten[:3])}")
     if ending.doubt is not None:
         found.append(ending.doubt)
     if runnable.defaulted:

@@ -6,6 +6,7 @@ Key names follow AIWG's ``TestRunReceipt.process``; the file is ours, so it may 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from pytest_reqfile.workspace.isolation import IsolatedRun, Isolation
 from pytest_reqfile.workspace.machine import Machine
 
 SCHEMA_VERSION: Final = "oracle-receipt.v1"
+_VERSION: Final = re.compile(r"\d+(?:\.\d+)+")
 MOST_WRITES: Final = 200
 """Paths of written files a receipt lists; more are counted."""
 
@@ -29,24 +31,32 @@ Ended = Literal["exit", "signal", "timeout", "output-limit", "spawn-error", "not
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """What is the same for every receipt of a run. ``isolation`` is None where there was none."""
+    """What is the same for every receipt of a run. ``isolation`` is None where there was none.
+
+    ``tracked`` are the paths git tracks; ``bypasses`` are files of installed packages that lead from a copy of the
+    workspace back into the original.
+    """
 
     mission_digest: str
     machine: Machine
     shell: str
     isolation: Isolation | None
     source: SourceState
+    tracked: frozenset[str] = frozenset()
+    bypasses: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
-        """One line for ``checks[].environment``, at most 200 characters."""
+        """A few words for ``checks[].environment``, repeated for every check: the receipts say it in full."""
         isolation = self.isolation
         kept = (
             "no isolation"
             if isolation is None
-            else f"{isolation.mode} ({isolation.enforced}), network {isolation.network}"
+            else f"{isolation.mode}/{isolation.enforced}, network {isolation.network}"
         )
-        return f"{kept}; {self.machine.platform} {self.machine.arch}; {self.shell}"[:200]
+        system = self.machine.platform.partition("-")[0]
+        version = _VERSION.search(self.shell)
+        return f"{kept}; {system} {self.machine.arch}{f'; bash {version.group()}' if version else ''}"[:200]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +182,7 @@ def _time(milliseconds: int) -> str:
 
 
 def recorded_streams(sink: Sink, receipt: Artifact) -> tuple[Artifact, ...] | None:
-    """The outputs a receipt refers to; None if it or one of them is no longer what was written."""
+    """The outputs a receipt refers to, empty ones left out; None if it or one of them is no longer what was written."""
     if not sink.holds(receipt):
         return None
     recorded = json.loads(sink.read(receipt.ref))
@@ -184,5 +194,6 @@ def recorded_streams(sink: Sink, receipt: Artifact) -> tuple[Artifact, ...] | No
             return None
         if sha256_hex(data) != recorded[name]["hash"]:
             return None
-        streams.append(Artifact(ref=recorded[name]["path"], digest=sha256_digest(data), size=len(data)))
+        if data:
+            streams.append(Artifact(ref=recorded[name]["path"], digest=sha256_digest(data), size=len(data)))
     return tuple(streams)

@@ -19,14 +19,14 @@ from pytest_reqfile.oracle.receipts import Circumstances, Execution, write_recei
 from pytest_reqfile.oracle.results import TAINTS, Result, to_outcome
 from pytest_reqfile.oracle.runner import Runnable, Runner
 from pytest_reqfile.oracle.sink import ENVIRONMENT, Sink
-from pytest_reqfile.oracle.source import SourceState, source_state
+from pytest_reqfile.oracle.source import SourceState, source_state, tracked_paths
 from pytest_reqfile.oracle.variables import command_variables, find_shell
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.workspace.clock import Clock, SystemClock
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.isolation import IsolatedWorkspace, Request, isolated_workspace
-from pytest_reqfile.workspace.machine import this_machine
+from pytest_reqfile.workspace.machine import editable_installs, python_prefixes, this_machine
 from pytest_reqfile.workspace.processes import Cancellation
 
 
@@ -46,7 +46,7 @@ class OracleOptions:
 
 
 class OracleSession:
-    """One run over one mission. Items are evaluated one at a time, in order; a later one sees what earlier ones built."""
+    """One run over one mission. Items are evaluated one at a time; a later one sees what earlier ones built."""
 
     def __init__(
         self,
@@ -81,9 +81,14 @@ class OracleSession:
         return to_outcome(item, result)
 
     def final_check(self) -> Ending | None:
-        """What taints the whole run, looked for once more now that it is over; None if the workspace is as it was."""
+        """Looks once more, now that all is over, whether the reviewed workspace is as it was; gives ``final_taint``."""
         if self._runner is not None and self._taint is None:
             self._taint = self._runner.drift()
+        return self._taint
+
+    @property
+    def final_taint(self) -> Ending | None:
+        """What was found to hold for the whole run: a changed workspace. For ``assemble``."""
         return self._taint
 
     def _result(self, item: PlannedItem) -> Result:
@@ -275,7 +280,7 @@ def open_session(
             try:
                 around = replace(around, source=source_state(root, env))
                 workspace = stack.enter_context(isolated_workspace(root, env, options.isolation))
-                around = replace(around, isolation=workspace.isolation)
+                around = _with_workspace(around, workspace, env)
                 variables = _variables(workspace, env, options)
                 runner = Runner(
                     workspace=workspace,
@@ -292,6 +297,17 @@ def open_session(
             except ReqfileError as error:
                 refused = str(error)
         yield OracleSession(mission, sink, around, options, runner, refused, clock)
+
+
+def _with_workspace(around: Circumstances, workspace: IsolatedWorkspace, env: Environment) -> Circumstances:
+    prefixes = (env.get("VIRTUAL_ENV") or "", *python_prefixes(env.get("PATH") or ""))
+    elsewhere = workspace.folder != workspace.root
+    return replace(
+        around,
+        isolation=workspace.isolation,
+        tracked=tracked_paths(workspace.root, env),
+        bypasses=editable_installs(workspace.root, prefixes) if elsewhere else (),
+    )
 
 
 def _variables(workspace: IsolatedWorkspace, env: Environment, options: OracleOptions) -> dict[str, str]:
@@ -319,6 +335,7 @@ def _write_environment(sink: Sink, around: Circumstances, shell: str, variables:
             "isolation": {"mode": isolation.mode, "enforced": isolation.enforced, "network": isolation.network},
             "source": {
                 "head": around.source.head,
+                "clean": around.source.clean,
                 "tree": around.source.tree,
                 "snapshotHash": around.source.snapshot_hash,
             },

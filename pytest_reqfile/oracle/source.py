@@ -48,6 +48,12 @@ def source_state(root: Path, env: Environment) -> SourceState:
     return SourceState(snapshot_hash=digest, head=head, tree=tree, clean=clean)
 
 
+def tracked_paths(root: Path, env: Environment) -> frozenset[str]:
+    """What git tracks in the workspace; nothing outside git."""
+    git = _git(root, env)
+    return frozenset() if git is None else frozenset(os.fsdecode(git.run(("ls-files", "-z"))).split("\0")[:-1])
+
+
 def _git(root: Path, env: Environment) -> Git | None:
     """git, if ``root`` is the top of a working tree; a folder deep inside another repository is taken as it is."""
     try:

@@ -48,13 +48,19 @@ def first_line_of(program: str, argument: str) -> str:
     return done.stdout.decode("utf-8", "replace").partition("\n")[0].strip()
 
 
+def python_prefixes(search_path: str) -> tuple[str, ...]:
+    """The installations of the first ``python3`` and ``python`` on ``search_path``."""
+    programs = (find_program(name, search_path) for name in ("python3", "python"))
+    return tuple(dict.fromkeys(str(Path(program).parent.parent) for program in programs if program is not None))
+
+
 def editable_installs(root: Path, prefixes: tuple[str, ...]) -> tuple[str, ...]:
     """Files of Python installations below ``prefixes`` that lead into ``root``: imports that bypass a copy of it."""
     found: list[str] = []
     needle = os.fsencode(root)
     for prefix in prefixes:
-        if os.path.realpath(prefix).startswith(f"{root}/"):
-            continue  # is copied along; its links are relative to nothing we could judge
+        if not prefix:
+            continue
         for pattern in ("lib/python*/site-packages/*.pth", "lib/python*/site-packages/*.dist-info/direct_url.json"):
             found += (str(path) for path in sorted(Path(prefix).glob(pattern)) if needle in path.read_bytes())
     return tuple(found)

@@ -2,7 +2,7 @@
 
 Run as ``python -I -S sandbox_init.py PLAN``; it imports the standard library only, since nothing else is trusted here.
 With namespaces there are three processes: ours outside waits, ours inside is process 1 (nothing a command starts
-outlives it), the command is a child of that. Each dies with the one before it, and a killed caller takes all of them along.
+outlives it), the command is a child of that. Each dies with the one before it; a killed caller takes all of them along.
 The exit code or signal of the command becomes ours; what kept it from running is written to the plan's status file.
 """
 
