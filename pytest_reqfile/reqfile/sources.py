@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol
 
 from pytest_reqfile.errors import GitError, WorkspaceError
 from pytest_reqfile.reqfile.discovery import Discovery, discover
 from pytest_reqfile.reqfile.tags import read_tags
 from pytest_reqfile.reqfile.values import RepositoryUse
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.extraction import ExtractedTree
-from pytest_reqfile.workspace.remotes import Remotes, without_credentials
 from pytest_reqfile.workspace.snapshot import Snapshot
-from pytest_reqfile.workspace.source_store import SourceStore
+
+# Imported where first needed: most repositories take nothing from others (design 4, idle cost).
+if TYPE_CHECKING:
+    from pytest_reqfile.workspace.extraction import ExtractedTree
+    from pytest_reqfile.workspace.remotes import Remotes
+    from pytest_reqfile.workspace.source_store import SourceStore
 
 DEFAULT_GIT_BASE: Final = "https://github.com"
 
@@ -51,7 +54,7 @@ class GitSources:
     def __init__(self, environment: Environment, *, cached_only: bool = False, remotes: Remotes | None = None) -> None:
         self._environment = environment
         self._cached_only = cached_only
-        self._remotes = remotes or Remotes(environment=environment)
+        self._given_remotes = remotes
         self._loaded: dict[str, Source] = {}
 
     def load(self, use: RepositoryUse) -> Source:
@@ -78,11 +81,19 @@ class GitSources:
             return read_tags(self._remotes.tags(url))
         except GitError as error:
             raise WorkspaceError(
-                f"cannot read the tags of {repo}: {without_credentials(url)} cannot be reached: {error}"
+                f"cannot read the tags of {repo}: {self._remotes.shown(url)} cannot be reached: {error}"
             ) from error
 
     @cached_property
+    def _remotes(self) -> Remotes:
+        from pytest_reqfile.workspace.remotes import Remotes
+
+        return self._given_remotes or Remotes(environment=self._environment)
+
+    @cached_property
     def _store(self) -> SourceStore:
+        from pytest_reqfile.workspace.source_store import SourceStore
+
         return SourceStore(cache_folder(self._environment) / "sources", self._environment)
 
     def _resolve(self, use: RepositoryUse) -> tuple[str, bool]:
@@ -99,12 +110,12 @@ class GitSources:
             if known is not None:
                 return known, True
             raise WorkspaceError(
-                f"cannot resolve {use}: {without_credentials(url)} cannot be reached "
+                f"cannot resolve {use}: {self._remotes.shown(url)} cannot be reached "
                 f"and the tag was never resolved here: {error}"
             ) from error
         if commit is None:
             raise WorkspaceError(
-                f"cannot resolve {use}: {without_credentials(url)} has no tag {use.ref}; "
+                f"cannot resolve {use}: {self._remotes.shown(url)} has no tag {use.ref}; "
                 "pin requirements to a tag or a full commit id, never a branch"
             )
         self._store.remember_tag(use.repo, use.ref, commit)
@@ -132,7 +143,7 @@ class GitSources:
         if self._cached_only:
             self._refuse_fetching(use)
         url = self.url(use.repo)
-        absent = f"cannot fetch {use}: commit {commit} is not in {without_credentials(url)}"
+        absent = f"cannot fetch {use}: commit {commit} is not in {self._remotes.shown(url)}"
 
         def fetch(into: Path) -> None:
             try:

@@ -45,6 +45,10 @@ class Remotes:
         into = (f"--git-dir={store}", *_NO_HOUSEKEEPING, *_FETCH)
         self._run((*into, "--end-of-options", url, commit), url, self.fetch_seconds)
 
+    def shown(self, text: str) -> str:
+        """``text`` without user and password of its URLs: what a remote is reached with is no one's to read."""
+        return _CREDENTIALS.sub("", text)
+
     def _run(self, arguments: Sequence[str], url: str, seconds: float) -> bytes:
         done = run_command(
             ("git", *HARDENED, *arguments),
@@ -56,16 +60,11 @@ class Remotes:
         if done.launch_error is not None:
             raise GitError(f"could not run git: {done.launch_error}")
         if done.timed_out:
-            raise GitError(f"{without_credentials(url)} did not answer within {seconds:g} seconds")
+            raise GitError(f"{self.shown(url)} did not answer within {seconds:g} seconds")
         if done.exit != 0 or done.dropped:
             said = os.fsdecode(done.stderr).strip() or f"git ended with {_ending(done.exit, done.signal)}"
-            raise GitError(without_credentials(said))
+            raise GitError(self.shown(said))
         return done.stdout
-
-
-def without_credentials(text: str) -> str:
-    """``text`` with the user and password of every URL left out; what a remote is reached with is no one's to read."""
-    return _CREDENTIALS.sub("", text)
 
 
 def _ending(code: int | None, signal: int | None) -> str:

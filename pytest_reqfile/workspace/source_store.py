@@ -14,7 +14,6 @@ Several processes may use it at once: everything is made aside and renamed into 
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -157,7 +156,7 @@ class SourceStore:
     @contextmanager
     def _staging(self, purpose: str) -> Iterator[Path]:
         """A new folder beside the final places, gone afterwards unless it was moved to one of them."""
-        staged = self.folder / "staging" / f"{purpose}-{secrets.token_hex(8)}"
+        staged = self.folder / "staging" / f"{purpose}-{os.urandom(8).hex()}"
         try:
             staged.mkdir(parents=True)
             _sweep(staged.parent)
