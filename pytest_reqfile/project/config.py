@@ -133,13 +133,14 @@ class _Reader:
         if declared is None:
             self._problems[self.path].add(1, f'config.toml needs version = "{FORMAT_VERSION}"')
             return
-        version = declared.node.value
-        if version == FORMAT_VERSION:
-            return
-        advice = _VERSIONS.get(str(version).partition(".")[0]) if isinstance(version, str) else None
-        way_out = f": {advice} `ai-rulez migrate v5`" if advice else ""
-        message = f'unsupported version {_quoted(declared.node)}, expected "{FORMAT_VERSION}"{way_out}'
-        self.problems_of(declared).add(declared.node.line, message)
+        version, line = declared.node.value, declared.node.line
+        problems = self.problems_of(declared)
+        if not isinstance(version, str):
+            problems.add(line, f'`version` must be the string "{FORMAT_VERSION}", found {declared.node.describe()}')
+        elif version != FORMAT_VERSION:
+            advice = _VERSIONS.get(version.partition(".")[0])
+            way_out = f": {advice} `ai-rulez migrate v5`" if advice else ""
+            problems.add(line, f'unsupported version "{version}", expected "{FORMAT_VERSION}"{way_out}')
 
     def _check_kinds(self) -> None:
         """Types of what others read, so that they get a table or tables (a wrong type fails the load)."""

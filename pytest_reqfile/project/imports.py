@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from pytest_reqfile.project.values import (
     Config,
     DeclarationFile,
     Domain,
+    Fetched,
     Item,
     Origin,
     OriginKind,
@@ -25,9 +26,6 @@ from pytest_reqfile.project.values import (
 )
 from pytest_reqfile.workspace.paths import byte_order, normalised
 from pytest_reqfile.workspace.walk import EntryKind, Walk
-
-Fetched = Callable[[Source], Path | str]
-"""The content folder of a git source on this machine, or why there is none (as text for people)."""
 
 CONTENT_FOLDERS: Final = (*FOLDER_OF.values(), DOMAINS, VERIFIERS)
 _CONFIG_FOLDER: Final = ".ai-rulez"

@@ -9,12 +9,12 @@ from pytest_reqfile.errors import FileError, FormatError, Problem
 from pytest_reqfile.project.config import CheckedConfig, check_config
 from pytest_reqfile.project.content import read_content
 from pytest_reqfile.project.declarations import read_declarations
-from pytest_reqfile.project.imports import Fetched, Imported, import_all
+from pytest_reqfile.project.imports import Imported, import_all
 from pytest_reqfile.project.links import refusal
 from pytest_reqfile.project.overlay import overlay, shared_only
 from pytest_reqfile.project.places import LOCAL_NAME
 from pytest_reqfile.project.rubrics import read_rubrics
-from pytest_reqfile.project.values import Config, Item, Origin, Place, Project
+from pytest_reqfile.project.values import Config, Fetched, Item, Origin, Place, Project
 from pytest_reqfile.syntax.nodes import Node
 from pytest_reqfile.syntax.toml import read_toml
 from pytest_reqfile.workspace.walk import Walk

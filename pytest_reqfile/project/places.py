@@ -8,8 +8,8 @@ from typing import Final
 
 from pytest_reqfile.errors import FileError, FormatError, Problem, UsageError
 from pytest_reqfile.project.values import Place
-from pytest_reqfile.workspace.paths import byte_order
-from pytest_reqfile.workspace.walk import Walk
+from pytest_reqfile.workspace.paths import byte_order, folder_of, name_of
+from pytest_reqfile.workspace.walk import EntryKind, Walk
 
 CONFIG_NAME: Final = "config.toml"
 LOCAL_NAME: Final = "config.local.toml"
@@ -60,18 +60,9 @@ def project_at(folder: Path, *, top: Path | None = None) -> Place | None:
     file: such a project has verifiers that nobody would look at.
     """
     walk = Walk(folder, border=top if top is not None else folder)
-    problems = list(_unread_layouts(walk))
-    for name in FOLDERS:
-        config = f"{name}/{CONFIG_NAME}"
-        if walk.kind(name) is None or walk.kind(config) is None:
-            continue
-        problems.extend(_bad_config(walk, name))
-        if problems:
-            break
-        return Place(root=walk.root, folder=name, top=walk.border or walk.root)
-    if problems:
-        raise FormatError(problems)
-    return None
+    level = _Level(walk, FOLDERS)
+    name = next((name for name in FOLDERS if CONFIG_NAME in level.names[name]), None)
+    return level.place(name)
 
 
 def project_of(config: Path, *, top: Path | None = None) -> Place:
@@ -85,12 +76,11 @@ def project_of(config: Path, *, top: Path | None = None) -> Place:
     root = folder.parent.parent if folder.parts[-2:] == (".config", "ai-rulez") else folder.parent
     name = folder.relative_to(root).as_posix()
     walk = Walk(root, border=top if top is not None else root)
-    if walk.kind(f"{name}/{CONFIG_NAME}") is None:
+    level = _Level(walk, (name,))
+    place = level.place(name if CONFIG_NAME in level.names[name] else None)
+    if place is None:
         raise UsageError(f"{config}: no such file")
-    problems = [*_unread_layouts(walk, (name,)), *_bad_config(walk, name)]
-    if problems:
-        raise FormatError(problems)
-    return Place(root=root, folder=name, top=walk.border or root)
+    return place
 
 
 def project_folders(listed: Iterable[str]) -> tuple[str, ...]:
@@ -114,24 +104,58 @@ def _signs_of_unread_layouts(folders: Iterable[str]) -> Iterator[str]:
             yield f"{folder}/{name}"
 
 
-def _unread_layouts(walk: Walk, folders: Iterable[str] = FOLDERS) -> Iterator[Problem]:
-    for path in _signs_of_unread_layouts(tuple(name for name in folders if walk.kind(name) is not None)):
-        # A folder may have such a name (a checkout of ai-rulez beside other things); a file or link is meant.
-        if walk.kind(path) in {"file", "link"}:
-            yield Problem(path=path, line=1, message=_SINGLE if path == SINGLE_FILE else _MIGRATE)
+class _Level:
+    """What one folder shows of a project: ``names`` has what is in each of its configuration folders."""
 
+    def __init__(self, walk: Walk, folders: tuple[str, ...]) -> None:
+        self._walk = walk
+        self._problems: list[Problem] = []
+        self.names = {folder: self._names(folder) for folder in folders}
 
-def _bad_config(walk: Walk, folder: str) -> Iterator[Problem]:
-    path = f"{folder}/{CONFIG_NAME}"
-    try:
-        kind = walk.followed(path)
-    except FileError as error:
-        yield Problem(path=path, message=str(error).removeprefix(f"{path}: "))
-        return
-    if kind != "file":
-        yield Problem(path=path, message="expected a regular file")
-    for mark in _ROOT_MARKS:
-        if walk.kind(f"{folder}/{mark}") is not None:
-            message = f"its folder holds {mark}, so it is a project root itself: move {CONFIG_NAME} to {FOLDERS[0]}/"
-            yield Problem(path=path, message=message)
-            return
+    def place(self, folder: str | None) -> Place | None:
+        """The project with the configuration folder ``folder``; None without one. Raises what speaks against it."""
+        self._find_unread_layouts()
+        if folder is not None:
+            self._judge(folder)
+        if self._problems:
+            raise FormatError(self._problems)
+        walk = self._walk
+        return None if folder is None else Place(root=walk.root, folder=folder, top=walk.border or walk.root)
+
+    def _names(self, folder: str) -> dict[str, EntryKind]:
+        try:
+            if self._walk.followed(folder) == "folder":
+                return {entry.name: entry.kind for entry in self._walk.entries(folder)}
+        except FileError as error:
+            self._refused(folder, error)
+        return {}
+
+    def _find_unread_layouts(self) -> None:
+        for path in _signs_of_unread_layouts(self.names):
+            folder, name = folder_of(path), name_of(path)
+            try:
+                kind = self.names[folder].get(name) if folder else self._walk.kind(path)
+            except FileError as error:
+                self._refused(path, error)
+                continue
+            # A folder may have such a name (a checkout of ai-rulez beside other things); a file or link is meant.
+            if kind in {"file", "link"}:
+                self._problem(path, _SINGLE if path == SINGLE_FILE else _MIGRATE, line=1)
+
+    def _judge(self, folder: str) -> None:
+        path = f"{folder}/{CONFIG_NAME}"
+        try:
+            if self._walk.followed(path) != "file":
+                self._problem(path, "expected a regular file")
+        except FileError as error:
+            self._refused(path, error)
+        mark = next((mark for mark in _ROOT_MARKS if mark in self.names[folder]), None)
+        if mark is not None:
+            home = f"move {CONFIG_NAME} to {FOLDERS[0]}/"
+            self._problem(path, f"its folder holds {mark}, so it is a project root itself: {home}")
+
+    def _refused(self, path: str, error: FileError) -> None:
+        self._problem(path, str(error).removeprefix(f"{path}: "))
+
+    def _problem(self, path: str, message: str, line: int | None = None) -> None:
+        self._problems.append(Problem(path=path, line=line, message=message))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -176,6 +176,10 @@ class Source:
         return not self.is_git
 
 
+Fetched = Callable[[Source], Path | str]
+"""Finds the content folder of a git source on this machine, or says for people why there is none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookGroup:
     """One ``[[hooks]]`` group; ``id`` is ``event:matcher:n`` (spec/lock.md 3.5), ``scripts`` those of its actions."""
@@ -333,6 +337,8 @@ class Project:
 def find_item(items: tuple[Item, ...], kind: ContentKind, target: str) -> Item | None:
     """The first of ``items`` (in the order of ``Project.items``) that ``target`` names."""
     domain, slash, identifier = target.partition("/")
+    if slash and not domain:
+        return None  # the root is no domain
     for item in items:
         if item.kind == kind and ((item.domain, item.id) == (domain, identifier) if slash else item.id == target):
             return item

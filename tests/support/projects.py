@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_reqfile.project.load import Fetched, load_project
+from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.places import project_at
-from pytest_reqfile.project.values import Project
+from pytest_reqfile.project.values import Fetched, Project
 
 HEAD = 'version = "5.0"\nname = "demo"\n'
 

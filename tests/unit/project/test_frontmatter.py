@@ -73,7 +73,7 @@ def test_malformed(text: str, problem: str) -> None:
     document = read_document(text, PATH)
     assert document.frontmatter is None
     assert (document.owner, document.version) == ("", "")
-    assert [str(found) for found in document.problems][0].startswith(f"{PATH}:{problem}")
+    assert str(document.problems[0]).startswith(f"{PATH}:{problem}")
 
 
 def test_unclosed_text_is_kept() -> None:
@@ -94,5 +94,5 @@ def test_unclosed_text_is_kept() -> None:
     ],
 )
 def test_anchor_lines_are_lines_of_the_file(text: str, line: int | None) -> None:
-    """The frontmatter counts, so that ``path:line`` leads to the heading (spec/verifiers.md 2.3, the quirk not copied)."""
+    """The frontmatter counts, so that ``path:line`` leads to the heading (spec/verifiers.md 2.3)."""
     assert read_document(text, PATH).line_of(" ## Schema changes\t") == line

@@ -126,7 +126,8 @@ def test_a_configuration_in_a_project_root_is_refused(tmp_path: Path, mark: str)
     with pytest.raises(FormatError) as caught:
         project_at(tmp_path)
     assert str(caught.value) == (
-        f".ai-rulez/config.toml: its folder holds {mark}, so it is a project root itself: move config.toml to .ai-rulez/"
+        f".ai-rulez/config.toml: its folder holds {mark}, so it is a project root itself: "
+        "move config.toml to .ai-rulez/"
     )
 
 

@@ -11,6 +11,8 @@ from pytest_reqfile.project.selection import canonical, select
 from tests.support.projects import ProjectFolder, names
 
 ROOT = ".ai-rulez"
+REST = ("context about", "agent helper")
+WEB = ("rule web/css", "context web/site")
 
 
 def _project(root: Path, config: str) -> ProjectFolder:
@@ -92,14 +94,14 @@ def _roles(root: Path, config: str, role: str) -> list[str]:
 @pytest.mark.parametrize(
     ("role", "expected"),
     [
-        ("", ["rule http", "rule tls", "context about", "agent helper"]),
-        ('domains = ["web"]', ["rule http", "rule tls", "context about", "agent helper", "rule web/css", "context web/site"]),
-        ('rules = { include = ["t*"] }', ["rule tls", "context about", "agent helper"]),
-        ('rules = { include = ["*"], exclude = ["t??"] }', ["rule http", "context about", "agent helper"]),
+        ("", ["rule http", "rule tls", *REST]),
+        ('domains = ["web"]', ["rule http", "rule tls", *REST, *WEB]),
+        ('rules = { include = ["t*"] }', ["rule tls", *REST]),
+        ('rules = { include = ["*"], exclude = ["t??"] }', ["rule http", *REST]),
         ('agents = { exclude = ["*"] }\nrules = {}', ["rule http", "rule tls", "context about"]),
-        ('domains = ["web"]\nrules = { include = ["web/*"] }', ["context about", "agent helper", "rule web/css", "context web/site"]),
-        ('domains = ["web"]\nrules = { include = ["css"] }', ["context about", "agent helper", "rule web/css", "context web/site"]),
-        ('rules = { include = ["["] }', ["context about", "agent helper"]),
+        ('domains = ["web"]\nrules = { include = ["web/*"] }', [*REST, *WEB]),
+        ('domains = ["web"]\nrules = { include = ["css"] }', [*REST, *WEB]),
+        ('rules = { include = ["["] }', [*REST]),
     ],
 )  # fmt: skip
 def test_roles(tmp_path: Path, role: str, expected: list[str]) -> None:
