@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +24,7 @@ from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.clock import SystemClock
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import discover_root
-from pytest_reqfile.workspace.machine import read_if_there
+from pytest_reqfile.workspace.machine import canonical, is_folder, read_if_there
 from pytest_reqfile.workspace.program import current_folder
 
 BAD_MISSION: Final = 2
@@ -64,11 +63,11 @@ def _workspace(arguments: argparse.Namespace, env: Environment) -> Path:
         try:
             return discover_root(current_folder(), env)
         except GitError:
-            return Path(os.path.realpath(current_folder()))
+            return canonical(current_folder())
     folder = absolute(arguments.workspace)
-    if not os.path.isdir(folder):
+    if not is_folder(folder):
         raise UsageError(f"--workspace {arguments.workspace}: expected a folder, found none")
-    return Path(os.path.realpath(folder))
+    return canonical(folder)
 
 
 def _mission(path: str) -> Mission:

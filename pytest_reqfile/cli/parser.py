@@ -71,6 +71,19 @@ def add_use(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_log(parser: argparse.ArgumentParser) -> None:
+    """``--log`` with its tags (seed 004 RUN_LOG)."""
+    parser.add_argument("--log", metavar="FILE", help="append a JSON line for each check and finding to FILE")
+    parser.add_argument(
+        "--log-tag",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a tag on every line; needs --log; repeatable",
+    )
+    parser.set_defaults(usage_error=parser.error)
+
+
 def add_format(parser: argparse.ArgumentParser) -> None:
     """``--format`` of a report, with ``-v`` and ``-q`` for its pretty form."""
     parser.add_argument(
@@ -111,6 +124,7 @@ def _add_check(commands: Subparsers) -> None:
         metavar="BASE",
         help="only files changed since HEAD left BASE (default: the config's base, else origin/HEAD)",
     )
+    add_log(parser)
     add_format(parser)
 
 

@@ -50,9 +50,7 @@ class Circumstances:
         """A few words for ``checks[].environment``, repeated for every check: the receipts say it in full."""
         isolation = self.isolation
         kept = (
-            "no isolation"
-            if isolation is None
-            else f"{isolation.mode}/{isolation.enforced}, network {isolation.network}"
+            "no isolation" if isolation is None else f"{isolation.mode}/{isolation.enforced}, net {isolation.network}"
         )
         system = self.machine.platform.partition("-")[0]
         version = _VERSION.search(self.shell)

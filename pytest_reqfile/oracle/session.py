@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ from pytest_reqfile.workspace.clock import Clock, SystemClock
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.isolation import IsolatedWorkspace, Request, isolated_workspace
-from pytest_reqfile.workspace.machine import editable_installs, python_prefixes, this_machine
+from pytest_reqfile.workspace.machine import canonical, editable_installs, python_prefixes, this_machine
 from pytest_reqfile.workspace.processes import Cancellation
 
 
@@ -265,7 +264,7 @@ def open_session(
     A mission with problems, or without commands and guards, prepares nothing.
     """
     clock = clock or SystemClock()
-    root = Path(os.path.realpath(root))
+    root = canonical(root)
     shell = find_shell(env, root)
     around = Circumstances(
         mission_digest=mission.digest,

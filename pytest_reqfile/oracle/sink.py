@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.oracle.digests import Artifact, sha256_digest
-from pytest_reqfile.workspace.evidence import make_private_folder, read_evidence, write_private
+from pytest_reqfile.workspace.evidence import holds_any, make_private_folder, read_evidence, write_private
+from pytest_reqfile.workspace.machine import canonical
 
 CLAIMS: Final = "worker-claims.json"
 REVIEW: Final = "review-evidence.json"
@@ -51,12 +51,12 @@ def open_sink(folder: Path, root: Path) -> Sink:
 
     Raises ``UsageError`` for a folder inside the reviewed workspace ``root``, and one that cannot be written.
     """
-    real, reviewed = Path(os.path.realpath(folder)), Path(os.path.realpath(root))
+    real, reviewed = canonical(folder), canonical(root)
     if real == reviewed or real.is_relative_to(reviewed):
         raise UsageError(f"the sink {folder} is inside the reviewed workspace {root}; choose a folder outside of it")
     number = 1
     chosen = real
-    while any((chosen / name).exists() for name in (CLAIMS, REVIEW, "oracle")):
+    while holds_any(chosen, (CLAIMS, REVIEW, "oracle")):
         number += 1
         chosen = real / f"run-{number}"
     make_private_folder(chosen)

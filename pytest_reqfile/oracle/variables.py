@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.machine import find_program, first_line_of
+from pytest_reqfile.workspace.machine import DEFAULT_PATH, canonical, find_program, first_line_of
 
 _PASSED: Final = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "VIRTUAL_ENV", "CI"})
 """Nothing else of ours goes through: no keys, and nothing of a pytest, a coverage or a hook we may run in."""
@@ -29,7 +28,7 @@ def command_variables(
 ) -> dict[str, str]:
     """The allow-listed variables of ``env``, those in ``passed``, and a home and temporary folder of their own."""
     kept = {n: v for n, v in env.variables.items() if n in _PASSED or n.startswith("LC_") or n in passed}
-    kept.setdefault("PATH", os.defpath)
+    kept.setdefault("PATH", DEFAULT_PATH)
     return {
         **kept,
         "HOME": home,
@@ -41,7 +40,7 @@ def command_variables(
 
 def find_shell(env: Environment, root: Path) -> Shell:
     """bash where there is one, else sh; never one that the reviewed workspace brings along (spec 9.12)."""
-    outside = os.pathsep.join(p for p in (env.get("PATH") or "").split(os.pathsep) if _is_outside(p, root))
+    outside = ":".join(p for p in (env.get("PATH") or "").split(":") if _is_outside(p, root))
     for name in (*_SHELLS, "bash"):
         path = find_program(name, outside)
         if path is not None:
@@ -50,4 +49,4 @@ def find_shell(env: Environment, root: Path) -> Shell:
 
 
 def _is_outside(folder: str, root: Path) -> bool:
-    return folder.startswith("/") and not Path(os.path.realpath(folder)).is_relative_to(root)
+    return folder.startswith("/") and not canonical(folder).is_relative_to(root)

@@ -25,6 +25,11 @@ def make_private_folder(folder: Path) -> None:
         raise UsageError(f"cannot use {folder} for evidence: it is not writable")
 
 
+def holds_any(folder: Path, names: tuple[str, ...]) -> bool:
+    """Whether one of ``names`` is in ``folder``, whatever it is."""
+    return any(os.path.lexists(folder / name) for name in names)
+
+
 def write_private(path: Path, data: bytes) -> None:
     """Write ``data`` atomically with mode 0600, and folders on the way with 0700. Raises ``FileError``."""
     if not path.parent.exists():

@@ -15,6 +15,10 @@ from pytest_reqfile.errors import FileError
 _VERSION_SECONDS: Final = 10.0
 
 
+DEFAULT_PATH: Final = os.defpath
+"""Where programs are looked for without a PATH."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
     """``platform`` such as ``Linux-6.1``, ``arch`` such as ``x86_64``, ``python`` our own version."""
@@ -22,6 +26,16 @@ class Machine:
     platform: str
     arch: str
     python: str
+
+
+def canonical(path: Path | str) -> Path:
+    """``path`` absolute and without symlinks, as far as it exists."""
+    return Path(os.path.realpath(path))
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder now, reached in any way."""
+    return path.is_dir()
 
 
 def this_machine() -> Machine:
