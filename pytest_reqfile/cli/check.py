@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from pytest_reqfile.cli.log import start_log
 from pytest_reqfile.cli.progress import Progress
 from pytest_reqfile.cli.session import edition_of, open_here, trials_of
 from pytest_reqfile.cli.terminal import Terminal
@@ -27,6 +28,8 @@ from pytest_reqfile.workspace.program import our_program, processors
 def run_check(arguments: argparse.Namespace, terminal: Terminal) -> int:
     """Run the selected checks, print the report, and return 0, 1 or 3 (2 is the argument parser's)."""
     environment = Environment.current()
+    if arguments.log_tag and arguments.log is None:
+        arguments.usage_error("argument --log-tag: needs --log")
     try:
         report = _check(arguments, environment, terminal)
     except ReqfileError as error:
@@ -43,13 +46,15 @@ def _check(arguments: argparse.Namespace, environment: Environment, terminal: Te
         raise FormatError(catalog.first_problems)
     selection = Selection(only=parse_only(arguments.only), fast=arguments.fast)
     refuse_unknown_ids(catalog, selection.only)
+    logging = start_log(arguments, repository)
     if arguments.changed is not None:
         changes = change_set(repository, selection, arguments.changed or None, edition)
         selection = changes.narrow(selection)
     planned = plan_checks(catalog, selection)
     outcomes = _evaluate(planned, repository, edition, terminal)
     judges = any(isinstance(check.check, DecisionCheck) for check in planned)
-    return CheckReport(outcomes=outcomes, judges=judges, sources=resolved_sources(catalog))
+    errors = logging.write(outcomes) if logging is not None else ()
+    return CheckReport(outcomes=outcomes, run_errors=errors, judges=judges, sources=resolved_sources(catalog))
 
 
 def resolved_sources(catalog: Catalog) -> tuple[ResolvedSource, ...]:

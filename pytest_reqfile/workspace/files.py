@@ -60,10 +60,11 @@ def _mode_of(path: Path) -> int | None:
 def append_lines(path: Path, data: bytes, *, parents: bool = False) -> None:
     """Add whole lines to ``path``; several processes may do so at once, and no line is ever torn.
 
-    ``data`` ends with a newline. A last line that an older crash left unfinished is closed first; what a full disk
-    accepted only in part is taken back. A symlink or anything that is no regular file is refused with ``FileError``.
+    ``data`` ends with a newline; empty, it only makes the file. A last line that an older crash left unfinished is
+    closed first; what a full disk accepted only in part is taken back. A symlink or anything that is no regular file
+    is refused with ``FileError``.
     """
-    if not data.endswith(b"\n"):
+    if data and not data.endswith(b"\n"):
         raise ValueError("append_lines takes whole lines")
     try:
         if parents:
@@ -82,7 +83,7 @@ def _append_locked(descriptor: int, data: bytes) -> None:
         raise ValueError("not a regular file")
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     size = os.fstat(descriptor).st_size
-    torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+    torn = bool(data) and size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
     try:
         _write_all(descriptor, b"\n" + data if torn else data)
     except OSError:

@@ -52,6 +52,11 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
+def process_id() -> int:
+    """The number of this process."""
+    return os.getpid()
+
+
 def current_folder() -> Path:
     """The absolute path of the current folder, as the shell shows it."""
     return Path.cwd()
