@@ -37,7 +37,8 @@ class Remotes:
 
     def tags(self, url: str, *patterns: str) -> str:
         """The listing of ``git ls-remote --tags`` for ``patterns`` (all tags without one)."""
-        arguments = ("ls-remote", "--tags", "--end-of-options", url, *patterns)
+        # No repository around us has a say in where the tags are read.
+        arguments = (f"--git-dir={os.devnull}", "ls-remote", "--tags", "--end-of-options", url, *patterns)
         return os.fsdecode(self._run(arguments, url, self.listing_seconds))
 
     def fetch(self, store: Path, url: str, commit: str) -> None:

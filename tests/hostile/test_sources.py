@@ -113,12 +113,15 @@ def test_a_relative_symlink_twice_named_does_not_lead_out(consumer: Consumer, tm
 
 
 def test_a_hook_around_us_is_no_concern_of_ours(consumer: Consumer) -> None:
-    """Variables that git sets for hooks, pointing at the repository that is committed to."""
+    """Variables that git sets for hooks, and the configuration of the repository that is committed to."""
     oid = published(consumer)
-    consumer.repo.write("Reqfile.yaml", uses({"X": f"{REPOSITORY}@{oid}"}))
+    consumer.rules.git("tag", "v1")
+    consumer.repo.write("app/Reqfile.yaml", uses({"X": f"{REPOSITORY}@{oid}"}))
     hook = {"GIT_DIR": str(consumer.repo.root / ".git"), "GIT_INDEX_FILE": "/nonexistent", "GIT_WORK_TREE": "/"}
     before = inside(consumer.repo.root / ".git/objects")
+    consumer.repo.git("config", "url.file:///nowhere/.insteadOf", f"{consumer.remotes}/")
     assert "X  said\n" in consumer.run("check", env=hook).out
+    assert f"v1 resolved to commit {oid}" in consumer.run("add", f"{REPOSITORY}@v1", "--dry-run", env=hook).out
     assert inside(consumer.repo.root / ".git/objects") == before
 
 
