@@ -180,7 +180,7 @@ def test_a_log_is_relative_to_the_current_folder(logged: Repo) -> None:
 
 def test_what_a_tool_prints_cannot_forge_a_line(repo: Repo) -> None:
     """Newlines, line separators and bytes that are no text stay inside of their JSON string."""
-    script = r"printf 'a\n{"v":1}\n\342\200\250\205\033[31m\377'; exit 1"
+    script = r"""printf 'a\n{"v":1}\n\342\200\250\205\033[31m\377'; exit 1"""
     repo.write("Reqfile.yaml", reqfile_text(block("NOISY", run(script))))
     repo.run("check", "--log", "run.jsonl")
     text = repo.path("run.jsonl").read_bytes()
