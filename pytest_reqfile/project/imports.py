@@ -40,14 +40,30 @@ _NOT_FETCHED: Final = "its content is not on this machine"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """A project's items with what is imported folded in, imported declarations, and what is missing."""
+    """A project's items with what is imported folded in, imported declarations, and what is missing.
+
+    ``origins`` are the includes and installed skills whose content was read, in the order they are declared.
+    """
 
     items: tuple[Item, ...]
     domains: tuple[Domain, ...]
     declarations: tuple[DeclarationFile, ...]
+    origins: tuple[Origin, ...]
     unavailable: tuple[Unavailable, ...]
     problems: tuple[Problem, ...]
     notes: tuple[Problem, ...]
+
+
+def pinned_folder(place: Place, source: Source) -> Path:
+    """The folder of a local include that the lock digests (spec/lock.md 3.4); ``path`` and filters do not matter there.
+
+    Raises ``FileError`` ``path "vendor" not found`` or ``… is not a directory``.
+    """
+    folder = _folder_at(place, source.source)
+    if folder.name == _CONFIG_FOLDER:
+        return folder
+    inner = Walk(folder / _CONFIG_FOLDER).root
+    return inner if Walk(inner).kind("") == "folder" else folder
 
 
 def import_all(place: Place, config: Config, own: Content, fetched: Fetched | None) -> Imported:
@@ -70,6 +86,7 @@ class _Importer:
         self._repeated = [item for item in own.items if self._items.setdefault(_key(item), item) is not item]
         self._domains = dict.fromkeys(own.domains, False)
         self._declarations: list[DeclarationFile] = []
+        self._origins: list[Origin] = []
         self._unavailable: list[Unavailable] = []
         self._problems: list[Problem] = []
         self._notes: list[Problem] = []
@@ -80,6 +97,7 @@ class _Importer:
             items=ordered([*self._items.values(), *self._repeated]),
             domains=tuple(sorted(domains, key=lambda domain: byte_order(domain.name))),
             declarations=tuple(self._declarations),
+            origins=tuple(self._origins),
             unavailable=tuple(self._unavailable),
             problems=tuple(self._problems),
             notes=tuple(self._notes),
@@ -98,6 +116,7 @@ class _Importer:
             self._refuse(source, f"it holds no content (expected one of the folders {expected})")
             return
         origin = self._origin(source, content)
+        self._origins.append(origin)
         found = read_content(origin)
         self._problems.extend(found.problems)
         for item in found.items:
@@ -135,6 +154,7 @@ class _Importer:
             self._note(source, f'the skill "{source.name}" is not installed: {before.path} has that name')
             return
         self._items[_key(item)] = item
+        self._origins.append(origin)
         self._declarations.extend(read_declarations(origin))
 
     def _fold(self, source: Source, item: Item) -> None:
@@ -166,17 +186,12 @@ class _Importer:
             return None
 
     def _local_folder(self, source: Source, text: str) -> Path:
-        """The folder at ``text``, symlinks on the way resolved; only the machine's own file may leave the project."""
+        """The folder at ``text``; only the machine's own file may leave the project."""
         folder = Walk(self._place.root / text).root
         committed = source.declared.path == self._config.path
         if committed and not folder.is_relative_to(self._place.root):
             raise FileError(f'path "{text}" leads out of the project; only config.local.toml may name such a folder')
-        kind = Walk(folder).kind("")
-        if kind is None:
-            raise FileError(f'path "{text}" not found')
-        if kind != "folder":
-            raise FileError(f'path "{text}" is not a directory')
-        return folder
+        return _folder_at(self._place, text)
 
     def _origin(self, source: Source, folder: Path) -> Origin:
         kind: OriginKind = "include" if source.table == "includes" else "skill"
@@ -198,6 +213,17 @@ class _Importer:
 
     def _note(self, source: Source, message: str) -> None:
         self._notes.append(_at(source, message))
+
+
+def _folder_at(place: Place, text: str) -> Path:
+    """The folder at ``text``, seen from the project's root; symlinks on the way are resolved."""
+    folder = Walk(place.root / text).root
+    kind = Walk(folder).kind("")
+    if kind is None:
+        raise FileError(f'path "{text}" not found')
+    if kind != "folder":
+        raise FileError(f'path "{text}" is not a directory')
+    return folder
 
 
 def _at(source: Source, message: str) -> Problem:

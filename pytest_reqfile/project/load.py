@@ -43,6 +43,7 @@ def load_project(place: Place, *, local: bool = False, fetched: Fetched | None =
         items=imported.items,
         domains=imported.domains,
         declarations=(*read_declarations(own), *imported.declarations),
+        origins=imported.origins,
         rubrics=rubrics,
         unavailable=imported.unavailable,
         problems=(*content.problems, *imported.problems, *rubric_problems),

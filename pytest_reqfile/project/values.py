@@ -307,7 +307,8 @@ class Project:
 
     ``items`` are all items (own, of includes, of installed skills), root first, then domains by name, each kind in
     byte order of ids. ``problems`` are files that are wrong or could not be looked at: the rest is still here, but
-    nothing may pass as if they did not exist. ``notes`` are warnings. ``unavailable`` is content that is elsewhere.
+    nothing may pass as if they did not exist. ``notes`` are warnings. ``origins`` are the includes and installed skills
+    whose content was read, ``unavailable`` those whose content is elsewhere.
     """
 
     place: Place
@@ -316,6 +317,7 @@ class Project:
     items: tuple[Item, ...]
     domains: tuple[Domain, ...]
     declarations: tuple[DeclarationFile, ...]
+    origins: tuple[Origin, ...]
     rubrics: tuple[Rubric, ...]
     unavailable: tuple[Unavailable, ...]
     problems: tuple[Problem, ...]

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reqfile.errors import FileError
+from pytest_reqfile.project.imports import pinned_folder
 from pytest_reqfile.project.tables import is_git_source
 from pytest_reqfile.project.values import Source
 from tests.support.projects import ProjectFolder, names, texts
@@ -255,3 +257,46 @@ def test_an_installed_skill_without_its_file(tmp_path: Path) -> None:
     loaded = project.load()
     assert texts(loaded.problems) == ['.ai-rulez/config.toml:3: installed skill "ship": there is no SKILL.md in it']
     assert len(loaded.unavailable) == 1
+
+
+@pytest.mark.case("lock:G11")
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("vendor/full", "vendor/full/.ai-rulez"),
+        ("vendor/full/.ai-rulez", "vendor/full/.ai-rulez"),
+        ("vendor/bare", "vendor/bare"),
+        ("vendor/linked", "vendor/full/.ai-rulez"),
+        ("vendor/to-bare", "vendor/bare"),
+    ],
+)
+def test_the_folder_that_the_lock_pins(tmp_path: Path, source: str, expected: str) -> None:
+    """The configuration folder in the source, else the source; links on the configured path are resolved."""
+    project = ProjectFolder(tmp_path, f'[[includes]]\nname = "i"\nsource = "{source}"\npath = "elsewhere"\n')
+    project.write("vendor/full/.ai-rulez/rules/a.md")
+    project.write("vendor/bare/rules/a.md")
+    project.link("vendor/linked/.ai-rulez", "../full/.ai-rulez")
+    project.link("vendor/to-bare", "bare")
+    loaded = project.load()
+    assert pinned_folder(loaded.place, loaded.config.includes[0]) == tmp_path / expected
+
+
+@pytest.mark.parametrize(("source", "message"), [("none", "not found"), ("file", "is not a directory")])
+def test_a_folder_that_cannot_be_pinned(tmp_path: Path, source: str, message: str) -> None:
+    """The words of the lock's problem (spec/lock.md 3.4)."""
+    project = ProjectFolder(tmp_path, f'[[includes]]\nname = "i"\nsource = "{source}"\n')
+    project.write("file")
+    loaded = project.load()
+    with pytest.raises(FileError, match=rf'^path "{source}" {message}$'):
+        pinned_folder(loaded.place, loaded.config.includes[0])
+
+
+def test_origins_are_what_was_read(tmp_path: Path) -> None:
+    """In the order they are declared, also of an include without items."""
+    project = ProjectFolder(tmp_path, SKILL + INCLUDE)
+    (tmp_path / "vendor/shared/rules").mkdir(parents=True)
+    project.write("vendor/skills/ship/SKILL.md")
+    assert [(origin.kind, origin.name, origin.folder) for origin in project.load().origins] == [
+        ("include", "shared", "vendor/shared"),
+        ("skill", "ship", "vendor/skills/ship"),
+    ]
