@@ -62,7 +62,7 @@ def _run(planned: PlannedCheck, check: CommandCheck, context: CommandContext) ->
     """``sh -c SCRIPT sh ARG…``, the arguments going to the end of the script's last line (spec 3.2)."""
     exits = check.format == "exit"
     arguments = planned.arguments
-    script = "exec 2>&1\n" * exits + check.run.rstrip("\n") + ' "$@"' * bool(arguments)
+    script = check.run.rstrip("\n") + ' "$@"' * bool(arguments)
     variables = {"REQFILE_ASSETS": planned.requirement.assets, "REQFILE": context.program}
     return run_command(
         ("sh", "-c", script, "sh", *arguments),
