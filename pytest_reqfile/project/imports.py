@@ -169,7 +169,7 @@ class _Importer:
     def _folder_of(self, source: Source) -> Path | None:
         """The real folder a source names; None (and a report) where there is none."""
         if source.local_override is not None:
-            return self._local(source, source.local_override)
+            return self._override(source, source.local_override)
         if not source.is_git:
             return self._local(source, source.source)
         found = self._fetched(source) if self._fetched else _NOT_FETCHED
@@ -177,6 +177,15 @@ class _Importer:
             self._missing(source, found)
             return None
         return Walk(found).root
+
+    def _override(self, source: Source, text: str) -> Path | None:
+        """The folder at a ``local_override``, which only some machines have: that it is missing is no problem."""
+        if "\0" not in text and Walk(Walk(self._place.root / text).root).kind("") is None:
+            message = f'its local_override "{text}" is not on this machine'
+            self._note(source, message)
+            self._missing(source, message)
+            return None
+        return self._local(source, text)
 
     def _local(self, source: Source, text: str) -> Path | None:
         try:
@@ -236,15 +245,18 @@ def _key(item: Item) -> tuple[str, str, str]:
 
 
 def _content_folder(folder: Path, path: str) -> Path | None:
-    """Where in ``folder`` an include's content is (spec/airulez-project.md 4.1); no symlink is followed."""
+    """Where in ``folder`` an include's content is (spec/lock.md 6.1); no symlink is followed.
+
+    The configuration folder of the source, that of its ``path``, then a bare tree at ``path`` or in the source.
+    """
     below = normalised(path)
     if below is None:
         return None
     walk = Walk(folder)
-    for base in dict.fromkeys((below, "")):
-        inner = f"{base}/{_CONFIG_FOLDER}" if base else _CONFIG_FOLDER
+    for inner in (_CONFIG_FOLDER, f"{below}/{_CONFIG_FOLDER}"):
         if _is("folder", walk, inner):
             return folder / inner
+    for base in (below, ""):
         names = (f"{base}/{name}" if base else name for name in CONTENT_FOLDERS)
         if any(_is("folder", walk, name) for name in names):
             return folder / base

@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_reqfile.errors import FileError, FormatError, Problem, UsageError
 from pytest_reqfile.project.values import Place
+from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.paths import byte_order, folder_of, name_of
 from pytest_reqfile.workspace.walk import EntryKind, Walk
 
@@ -50,6 +51,15 @@ def find_project(cwd: Path, *, top: Path | None = None, user_config: Path | None
             return place
         if folder == border:
             return None
+    return None
+
+
+def user_config_folder(env: Environment) -> Path | None:
+    """Where the user's own configuration of ai-rulez is (spec/airulez-project.md 1.5); None without a home."""
+    for variable, below in (("XDG_CONFIG_HOME", "ai-rulez"), ("HOME", ".config/ai-rulez")):
+        base = env.get(variable)
+        if base and base.startswith("/"):
+            return Path(base) / below
     return None
 
 

@@ -29,7 +29,7 @@ def test_the_body_is_the_end_of_the_file(text: str) -> None:
     assert "\n".join(text.split("\n")[split.body_line - 1 :]) == split.body
     if split.closed:
         assert split.block is not None
-        assert split.body_line - 3 <= split.block.count("\n") <= split.body_line - 2 or split.body == ""
+        assert split.body_line - split.block.count("\n") in {3, 4}
     else:
         assert split.body == text
 

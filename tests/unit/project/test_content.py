@@ -222,8 +222,10 @@ def test_targets(tmp_path: Path, target: str, path: str | None) -> None:
     assert (found.path if found else None) == path
 
 
+@pytest.mark.case("lock:F22")
+@pytest.mark.case("lock:F24")
 def test_rubrics(tmp_path: Path) -> None:
-    """lock F22, F24: every regular file below, dot files too; links are listed as refused."""
+    """Every regular file below, dot files too; links are listed as refused."""
     project = ProjectFolder(tmp_path)
     for name in ("rubric.toml", ".dot", "golden/a.json"):
         project.write(f".ai-rulez/rubrics/tone/{name}")

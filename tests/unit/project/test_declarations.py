@@ -56,6 +56,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert texts(link.problems) == [f"{FOLDER}/link.toml: not a regular file (symlinks are not followed)"]
 
 
+@pytest.mark.case("lock:F20")
 def test_bad_files_hide_nothing(tmp_path: Path) -> None:
     """Too large, no UTF-8, no TOML: each keeps its place among the others."""
     project = ProjectFolder(tmp_path)

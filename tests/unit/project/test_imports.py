@@ -33,6 +33,7 @@ def test_local_sources(source: str) -> None:
     assert not is_git_source(source)
 
 
+@pytest.mark.case("lock:E9")
 @pytest.mark.case("lock:G10")
 @pytest.mark.parametrize("base", ["vendor/shared/.ai-rulez", "vendor/shared"])
 def test_a_local_include(tmp_path: Path, base: str) -> None:
@@ -195,6 +196,31 @@ def test_an_override_beats_the_source(tmp_path: Path) -> None:
     )
     project.write("vendor/shared/rules/a.md")
     assert names(project.load()) == ["rule a"]
+
+
+def test_a_missing_override_is_no_problem(tmp_path: Path) -> None:
+    """Other machines do not have it: a warning, and content that is missing (spec/airulez-project.md 4.2)."""
+    project = ProjectFolder(
+        tmp_path, '[[includes]]\nname = "c"\nsource = "https://h.invalid/r"\nlocal_override = "gone"\n'
+    )
+    loaded = project.load()
+    message = 'its local_override "gone" is not on this machine'
+    assert loaded.problems == ()
+    assert texts(loaded.notes) == [f'.ai-rulez/config.toml:3: include "c": {message}']
+    assert [missing.reason for missing in loaded.unavailable] == [message]
+
+
+def test_the_order_of_places_in_an_include(tmp_path: Path) -> None:
+    """spec/lock.md 6.1: the configuration folder of the source comes before its ``path``."""
+    project = ProjectFolder(tmp_path, INCLUDE + 'path = "kit"\n')
+    project.write("vendor/shared/rules/d.md")
+    for path, expected in (
+        ("vendor/shared/kit/rules/c.md", "rule c"),
+        ("vendor/shared/kit/.ai-rulez/rules/b.md", "rule b"),
+        ("vendor/shared/.ai-rulez/rules/a.md", "rule a"),
+    ):
+        project.write(path)
+        assert names(project.load()) == [expected]
 
 
 def test_an_okf_bundle_is_not_read(tmp_path: Path) -> None:

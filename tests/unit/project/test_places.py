@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reqfile.errors import FormatError, UsageError
-from pytest_reqfile.project.places import find_project, project_at, project_folders, project_of
+from pytest_reqfile.project.places import find_project, project_at, project_folders, project_of, user_config_folder
+from pytest_reqfile.workspace.environment import Environment
 from tests.support.projects import HEAD, ProjectFolder
 
 OLD = "it is a layout of ai-rulez 4 or older, which is not read: run `ai-rulez migrate v5`"
@@ -68,6 +69,20 @@ def test_the_users_own_configuration_is_no_project(tmp_path: Path) -> None:
     config.write_text("")
     (tmp_path / "home/code").mkdir()
     assert find_project(tmp_path / "home/code", user_config=config.parent) is None
+
+
+@pytest.mark.parametrize(
+    ("variables", "folder"),
+    [
+        ({"XDG_CONFIG_HOME": "/x", "HOME": "/h"}, Path("/x/ai-rulez")),
+        ({"XDG_CONFIG_HOME": "", "HOME": "/h"}, Path("/h/.config/ai-rulez")),
+        ({"XDG_CONFIG_HOME": "relative", "HOME": "/h"}, Path("/h/.config/ai-rulez")),
+        ({}, None),
+    ],
+)
+def test_where_the_users_configuration_is(variables: dict[str, str], folder: Path | None) -> None:
+    """The XDG folder, which must be absolute, else the one in the home."""
+    assert user_config_folder(Environment(variables=variables)) == folder
 
 
 def test_a_folder_without_configuration_is_no_project(tmp_path: Path) -> None:
