@@ -24,7 +24,8 @@ from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.clock import SystemClock
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import discover_root
-from pytest_reqfile.workspace.machine import canonical, is_folder, read_if_there
+from pytest_reqfile.workspace.machine import is_folder, read_if_there
+from pytest_reqfile.workspace.paths import canonical
 from pytest_reqfile.workspace.program import current_folder
 
 BAD_MISSION: Final = 2

@@ -25,7 +25,8 @@ from pytest_reqfile.workspace.clock import Clock, SystemClock
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.isolation import IsolatedWorkspace, Request, isolated_workspace
-from pytest_reqfile.workspace.machine import canonical, editable_installs, python_prefixes, this_machine
+from pytest_reqfile.workspace.machine import editable_installs, python_prefixes, this_machine
+from pytest_reqfile.workspace.paths import canonical
 from pytest_reqfile.workspace.processes import Cancellation
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.oracle.digests import Artifact, sha256_digest
 from pytest_reqfile.workspace.evidence import holds_any, make_private_folder, read_evidence, write_private
-from pytest_reqfile.workspace.machine import canonical
+from pytest_reqfile.workspace.paths import canonical
 
 CLAIMS: Final = "worker-claims.json"
 REVIEW: Final = "review-evidence.json"

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.machine import DEFAULT_PATH, canonical, find_program, first_line_of
+from pytest_reqfile.workspace.machine import DEFAULT_PATH, find_program, first_line_of
+from pytest_reqfile.workspace.paths import canonical
 
 _PASSED: Final = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "VIRTUAL_ENV", "CI"})
 """Nothing else of ours goes through: no keys, and nothing of a pytest, a coverage or a hook we may run in."""
@@ -49,4 +50,4 @@ def find_shell(env: Environment, root: Path) -> Shell:
 
 
 def _is_outside(folder: str, root: Path) -> bool:
-    return folder.startswith("/") and not canonical(folder).is_relative_to(root)
+    return folder.startswith("/") and not canonical(Path(folder)).is_relative_to(root)

@@ -28,11 +28,6 @@ class Machine:
     python: str
 
 
-def canonical(path: Path | str) -> Path:
-    """``path`` absolute and without symlinks, as far as it exists."""
-    return Path(os.path.realpath(path))
-
-
 def is_folder(path: Path) -> bool:
     """Whether there is a folder now, reached in any way."""
     return path.is_dir()
