@@ -460,3 +460,18 @@ def test_a_changed_pin_rechecks_the_whole_scope(consumer: Consumer, edition: str
     done = consumer.run("check", "--changed", "main", "--edition", edition)
     assert done.code == 1
     assert "Q  Q2 a.py lib/b.py\n" in done.out
+
+
+@pytest.mark.parametrize("layout", ["example.yaml", "folder name"])
+def test_eval_use_measures_a_package_on_its_own_examples(consumer: Consumer, layout: str) -> None:
+    """Spec 5.4, 6.2: what is tried for one run brings its examples from the extracted source."""
+    rules = consumer.rules
+    if layout == "example.yaml":
+        rules.write(".reqfile/X/examples/bad/example.yaml", "expected: violation\n")
+        rules.write(".reqfile/X/examples/bad/files/a.txt", "FIXME\n")
+    else:
+        rules.write(".reqfile/X/examples/violation-bad/a.txt", "FIXME\n")
+    consumer.publish(requirements({"X": "'! grep -r FIXME --include=*.txt .'"}), tag="v1")
+    done = consumer.run("eval", "--use", f"{REPOSITORY}@v1")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("X  asserted: 1 examples, 1 as labeled\n")
