@@ -13,6 +13,7 @@ MAX_FILE_BYTES: Final = 1024 * 1024
 FOLDER: Final = "verifiers"
 
 _INVALID: Final = "invalid TOML: "
+_REFUSED: Final = "cannot read: "
 
 
 def read_declarations(origin: Origin) -> tuple[DeclarationFile, ...]:
@@ -27,12 +28,12 @@ def read_declarations(origin: Origin) -> tuple[DeclarationFile, ...]:
         if kind is None:
             return ()
         if kind == "link" and (reason := refusal(walk, folder)) is not None:
-            return (_bad(origin, folder, f"cannot read directory: {reason}"),)
+            return (_bad(origin, folder, f"cannot read directory: {reason.removeprefix(_REFUSED)}"),)
         names = [
             entry.name for entry in walk.entries(folder) if entry.name.endswith(".toml") and entry.kind != "folder"
         ]
     except FileError as error:
-        reason = str(error).removeprefix(f"{folder}: cannot read: ")
+        reason = str(error).removeprefix(f"{folder}: {_REFUSED}")
         return (_bad(origin, folder, f"cannot read directory: {reason}"),)
     return tuple(_read_file(origin, f"{folder}/{name}") for name in names)
 

@@ -149,6 +149,52 @@ def test_an_unreadable_configuration(closed_to_us: Path) -> None:
         project_at(closed_to_us)
 
 
+def test_closed_rubrics_and_includes(closed_to_us: Path) -> None:
+    """A folder that nobody may enter is told, wherever it stands."""
+    project = ProjectFolder(closed_to_us, '[[includes]]\nname = "i"\nsource = "vendor"\n')
+    for path in (".ai-rulez/rubrics/open/a", ".ai-rulez/rubrics/shut/b", "vendor/rules/c.md"):
+        project.write(path)
+    for path in (".ai-rulez/rubrics/shut", "vendor"):
+        (closed_to_us / path).chmod(0)
+    loaded = project.load()
+    assert [rubric.id for rubric in loaded.rubrics] == ["open"]
+    assert [missing.source.name for missing in loaded.unavailable] == ["i"]
+    assert texts(loaded.problems)[1:] == [".ai-rulez/rubrics/shut: cannot read: Permission denied"]
+    (closed_to_us / ".ai-rulez/rubrics").chmod(0)
+    assert texts(project.load().problems)[1:] == [".ai-rulez/rubrics: cannot read: Permission denied"]
+
+
+def test_a_closed_project_folder(closed_to_us: Path) -> None:
+    """Where nothing can be seen, "no project" would be a guess."""
+    root = closed_to_us / "repo"
+    ProjectFolder(root)
+    root.chmod(0)
+    with pytest.raises(FormatError, match="cannot read: Permission denied"):
+        project_at(root)
+
+
+def test_a_configuration_that_is_a_link_to_a_secret(tmp_path: Path) -> None:
+    """Links of a configuration are judged as those of content."""
+    project = ProjectFolder(tmp_path)
+    project.write("server.pem", HEAD)
+    (tmp_path / CONFIG).unlink()
+    project.link(CONFIG, "../server.pem")
+    with pytest.raises(FormatError, match=rf"^{CONFIG}: a symbolic link to server\.pem, which may hold credentials"):
+        project.load()
+
+
+def test_verifiers_that_are_elsewhere(tmp_path: Path) -> None:
+    """A declaration folder that leads out is a problem, not an empty one."""
+    project = ProjectFolder(tmp_path / "repo")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/v.toml").write_text("")
+    project.link(".ai-rulez/verifiers", tmp_path / "out")
+    (file,) = project.load().declarations
+    assert texts(file.problems) == [
+        ".ai-rulez/verifiers: cannot read directory: a symbolic link that leads out of the repository"
+    ]
+
+
 def test_files_that_block(tmp_path: Path) -> None:
     """A FIFO in the place of anything is never opened."""
     project = ProjectFolder(tmp_path)
