@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final, TypeVar
 
@@ -28,6 +28,7 @@ from pytest_reqfile.syntax.nodes import Entry, Node
 
 Named = TypeVar("Named", Role, Source)
 
+BUILTIN: Final = "builtin:"
 FORMAT_VERSION: Final = "5.0"
 _TABLES: Final = (
     "verifiers_settings",
@@ -80,19 +81,20 @@ class _Reader:
     def read(self) -> Config:
         self._check_head()
         self._check_kinds()
+        profiles = self._profiles()
         return Config(
             path=self.path,
             name=self._text("name"),
             tables=self.tables,
             default=self._text("default") or DEFAULT_PROFILE,
-            profiles=self._profiles(),
+            profiles=profiles,
             roles=self._roles(),
             includes=self._sources("includes"),
             installed_skills=self._sources("installed_skills"),
             skill_sources=self._sources("skill_sources"),
             hooks=self._hooks(),
             verifiers=self._verifiers(),
-            builtins=self._builtins(),
+            builtins=replace(self._builtins(), scoped=_scoped(profiles)),
             lock=self._lock(),
             bundle_exclude=self._top("bundle_exclude").optional_strings("bundle_exclude"),
             local=self.local,
@@ -226,6 +228,11 @@ class _Reader:
         declared = self.tables.get("lock")
         node = self._top("lock").optional_mapping("lock")
         return read_lock_settings(node, self.problems_of(declared)) if declared and node else LockSettings()
+
+
+def _scoped(profiles: Iterable[Profile]) -> tuple[str, ...]:
+    domains = (domain for profile in profiles for domain in profile.domains)
+    return tuple(dict.fromkeys(d.removeprefix(BUILTIN) for d in domains if d.startswith(BUILTIN)))
 
 
 def _quoted(node: Node) -> str:

@@ -86,7 +86,7 @@ def _doubtful(config: Config, imported: Imported) -> Iterator[Problem]:
     if not imported.unavailable and not config.builtins.in_use:
         for profile in config.profiles:
             for domain in profile.domains:
-                if domain not in known and not domain.startswith("builtin:"):
+                if domain not in known:
                     message = f"profile `{profile.name}` lists the domain `{domain}`, which does not exist"
                     yield Problem(path=profile.location.path, line=profile.location.line, message=message)
     taken: dict[tuple[str, str], Item] = {}

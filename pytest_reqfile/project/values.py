@@ -208,16 +208,18 @@ class Builtins:
     """Which packs of ai-rulez are in use. Their content is inside that program: a target there cannot be resolved.
 
     ``all`` for ``builtins = true``; else the named ``packs`` (others may be added by ai-rulez itself). ``excluded``
-    are ``!pack`` entries.
+    are ``!pack`` entries, ``scoped`` the packs that profiles name by ``builtin:pack``.
     """
 
     all: bool = False
     packs: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    scoped: tuple[str, ...] = ()
 
     @property
     def in_use(self) -> bool:
-        return self.all or bool(self.packs)
+        """Whether a target that is nowhere may be in a pack."""
+        return self.all or bool(self.packs) or bool(self.scoped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,12 +23,15 @@ def test_hooks_have_ordinals(tmp_path: Path) -> None:
 
 def test_domains_nobody_declares(tmp_path: Path) -> None:
     """A misspelt domain would leave verifiers inactive: a warning; packs of ai-rulez may hold it: none."""
-    project = ProjectFolder(tmp_path, '[profiles]\nweb = ["fronted", "builtin:go"]\n')
+    project = ProjectFolder(tmp_path, '[profiles]\nweb = ["fronted"]\n')
     assert texts(project.load().notes) == [
         ".ai-rulez/config.toml:4: profile `web` lists the domain `fronted`, which does not exist"
     ]
-    project.config('builtins = true\n[profiles]\nweb = ["fronted"]\n')
-    assert project.load().notes == ()
+    for config in ('builtins = true\n[profiles]\nweb = ["x"]\n', '[profiles]\nweb = ["builtin:go", "x"]\n'):
+        project.config(config)
+        assert project.load().notes == ()
+        assert project.load().config.builtins.in_use
+    assert project.load().config.builtins.scoped == ("go",)
 
 
 def test_a_skill_with_the_name_of_a_command(tmp_path: Path) -> None:
