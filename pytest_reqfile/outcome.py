@@ -123,7 +123,10 @@ class Outcome:
 
 
 def to_wire(outcome: Outcome) -> dict[str, Any]:
-    """The outcome as a plain dict of builtin types, for a pytest report that may cross processes."""
+    """The outcome as a plain dict of builtin types, for a pytest report that may cross processes.
+
+    Text that UTF-8 cannot hold (undecodable bytes of a file name) is ``bytes``: execnet would end the run over it.
+    """
     wire = _plain(outcome)
     wire["v"] = WIRE_VERSION
     return wire
@@ -135,20 +138,41 @@ def from_wire(wire: Mapping[str, Any]) -> Outcome:
     version = values.pop("v", None)
     if version != WIRE_VERSION:
         raise ValueError(f"expected an outcome of wire version {WIRE_VERSION}, found {version!r}")
-    values["declared"] = Location(**values["declared"])
-    values["findings"] = tuple(Finding(**finding) for finding in values["findings"])
-    return Outcome(**values)
+    values["declared"] = Location(**_texts(values["declared"]))
+    values["findings"] = tuple(Finding(**_texts(finding)) for finding in values["findings"])
+    values["details"] = _texts(values["details"])
+    return Outcome(**_texts(values))
 
 
 def _plain(value: Location | Finding | Outcome) -> dict[str, Any]:
     plain: dict[str, Any] = {}
-    for item in fields(value):
-        part = getattr(value, item.name)
+    for name in _NAMES[type(value)]:
+        part = getattr(value, name)
         if isinstance(part, Location):
             part = _plain(part)
         elif isinstance(part, tuple):
             part = [_plain(finding) for finding in part]
         elif isinstance(part, Mapping):
-            part = dict(part)
-        plain[item.name] = part
+            part = {key: _portable(each) for key, each in part.items()}
+        plain[name] = _portable(part)
     return plain
+
+
+def _portable(value: Any) -> Any:
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return value.encode("utf-8", "surrogatepass")
+    return value
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _text(value) for key, value in values.items()}
+
+
+def _text(value: Any) -> Any:
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
+
+
+_NAMES: Final = {kind: tuple(item.name for item in fields(kind)) for kind in (Location, Finding, Outcome)}
