@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from pytest_reqfile.plugin.state import RunState
 
 LOAD = "load"
+_FAST = pytest.mark.fast
+_MODES = {"blocking": pytest.mark.blocking, "advisory": pytest.mark.advisory}
+_JUDGED: pytest.MarkDecorator = getattr(pytest.mark, "llm-advisory")
 
 
 class ReqfileFile(pytest.File):
@@ -91,10 +94,10 @@ def markers_of(requirement: Requirement, check: Check) -> tuple[pytest.MarkDecor
     """The markers of a check's item (design 2.2)."""
     markers = [requirement_mark(requirement)]
     if check.fast:
-        markers.append(pytest.mark.fast)
-    markers.append(pytest.mark.blocking if check.mode == "blocking" else pytest.mark.advisory)
+        markers.append(_FAST)
+    markers.append(_MODES[check.mode])
     if not isinstance(check, CommandCheck) and check.mode == "advisory":
-        markers.append(getattr(pytest.mark, "llm-advisory"))
+        markers.append(_JUDGED)
     return tuple(markers)
 
 
