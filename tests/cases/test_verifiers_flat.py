@@ -58,9 +58,7 @@ def _case(identifier: str, status: str, message: str, kind: str, **fields: objec
         _case("A1.24", "fail", "gone.json", "key_equals", path="gone.json", key="a", equals="1"),
     ],
 )
-def test_predicate(
-    bench: Workbench, kind: str, fields: dict[str, object], status: str, message: str
-) -> None:
+def test_predicate(bench: Workbench, kind: str, fields: dict[str, object], status: str, message: str) -> None:
     """One flat verifier over the tree of A1."""
     bench.write_all(TREE)
     bench.config(flat("v", kind, **fields))
@@ -95,10 +93,7 @@ class TestMessages:
             (
                 flat("v", "glob_count", glob="lib/*.go", max=1),
                 "2 file(s) match lib/*.go, expected at most 1: lib/a.go, lib/b.go",
-                [
-                    (f"lib/{name}.go", None, "matches lib/*.go but more files match than allowed", None)
-                    for name in "ab"
-                ],
+                [(f"lib/{name}.go", None, "matches lib/*.go but more files match than allowed", None) for name in "ab"],
             ),
             (flat("v", "glob_count", glob="*.zig", min=1), "0 file(s) match *.zig, expected at least 1", []),
             (
@@ -141,7 +136,7 @@ class TestGeneratedInSync:
             asked.append(profile)
             return items
 
-        bench.config('[profiles]\np = []\n\n' + flat("v", "generated_in_sync", profile="p"))
+        bench.config("[profiles]\np = []\n\n" + flat("v", "generated_in_sync", profile="p"))
         return bench.result(RunOptions(drift=drift)), asked
 
     @pytest.mark.case("verifiers:A1.26")
@@ -166,7 +161,7 @@ class TestGeneratedInSync:
             asked.append(profile)
             return ()
 
-        bench.config('[profiles]\np = []\n\n' + flat("v", "generated_in_sync"))
+        bench.config("[profiles]\np = []\n\n" + flat("v", "generated_in_sync"))
         bench.result(RunOptions(drift=drift, profile="p"))
         bench.result(RunOptions(drift=drift))
         assert asked == ["p", ""]
@@ -299,9 +294,7 @@ class TestHardening:
         assert r"\x1b" in message
 
 
-JSON = (
-    '{"wide":98765432109876543210,"r":2.0,"none":null,"blank":"","deps":{"left.pad":"1.2.0"},"m":{"n":[{"o":"w"}]}}'
-)
+JSON = '{"wide":98765432109876543210,"r":2.0,"none":null,"blank":"","deps":{"left.pad":"1.2.0"},"m":{"n":[{"o":"w"}]}}'
 YAML = "none: null\nblank: ''\n2: two\nat: 2023-05-06T07:08:09Z\nt: ~\nb: yes\nf: 1.0\no: 0x10\n"
 TOML = "at = 2023-05-06T07:08:09Z\nday = 2023-05-06\nn = 4\nf = 1e3\ng = 1.50\nt = 03:04:05\nh = 0.500\n"
 
@@ -356,7 +349,9 @@ def test_key_equals(bench: Workbench, path: str, key: str, equals: str, message:
 def test_key_equals_large_file(bench: Workbench) -> None:
     """A file beyond the limit is an error, not a failure."""
     bench.write("p.json", JSON)
-    bench.config("[verifiers_settings]\nmax_file_bytes = 10\n" + flat("v", "key_equals", path="p.json", key="r", equals="2.0"))
+    bench.config(
+        "[verifiers_settings]\nmax_file_bytes = 10\n" + flat("v", "key_equals", path="p.json", key="r", equals="2.0")
+    )
     result = bench.result()
     assert (result.status, result.message) == ("error", "p.json is over 10 bytes and cannot be parsed")
 

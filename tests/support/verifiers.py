@@ -70,7 +70,7 @@ class Workbench:
         return only
 
 
-def flat(name: str, kind: str, **fields: object) -> str:
+def flat(name: str, kind: str, /, **fields: object) -> str:
     """One flat entry of config.toml."""
     lines = ["[[verifiers]]", f'name = "{name}"', f'type = "{kind}"']
     lines += [f"{key} = {toml(value)}" for key, value in fields.items()]
@@ -82,9 +82,7 @@ def toml(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        escaped = "".join(
-            char if char.isprintable() and char not in '"\\' else f"\\U{ord(char):08x}" for char in value
-        )
+        escaped = "".join(char if char.isprintable() and char not in '"\\' else f"\\U{ord(char):08x}" for char in value)
         return f'"{escaped}"'
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml, value))}]"
@@ -102,11 +100,11 @@ def head(identifier: str = "x", *, when: object = None, **fields: object) -> str
     return "\n".join(lines) + "\n"
 
 
-def predicate(path: str, **fields: object) -> str:
+def predicate(path: str, /, **fields: object) -> str:
     """One predicate table, such as ``[verifiers.require.regex]``."""
     return f"[verifiers.require.{path}]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in fields.items())
 
 
-def member(combinator: str, kind: str, **fields: object) -> str:
+def member(combinator: str, kind: str, /, **fields: object) -> str:
     """One member of ``all`` or ``any``."""
     return f"[[verifiers.require.{combinator}]]\n" + predicate(f"{combinator}.{kind}", **fields)
