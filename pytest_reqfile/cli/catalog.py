@@ -8,7 +8,6 @@ from pytest_reqfile.cli.session import absolute, open_valid
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.reqfile.listing import explain_text, list_json, list_text
-from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.paths import relative_to_root
 
@@ -19,7 +18,7 @@ def run_list(arguments: argparse.Namespace, terminal: Terminal) -> int:
     if arguments.format == "json":
         terminal.write(list_json(catalog, arguments.kind))
     else:
-        terminal.write(visible(list_text(catalog, arguments.kind)))
+        terminal.write(list_text(catalog, arguments.kind))
     return 0
 
 
@@ -30,7 +29,6 @@ def run_explain(arguments: argparse.Namespace, terminal: Terminal) -> int:
     relative = relative_to_root(repository.snapshot.root, path)
     if relative is None:
         raise UsageError(f"{arguments.path} is outside the repository")
-    terminal.write(
-        visible(explain_text(repository.catalog, relative, is_folder=repository.snapshot.is_folder(relative)))
-    )
+    is_folder = repository.snapshot.is_folder(relative)
+    terminal.write(explain_text(repository.catalog, relative, is_folder=is_folder))
     return 0

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from pytest_reqfile.reqfile.catalog import Catalog
 from pytest_reqfile.reqfile.values import KINDS, Kind, Requirement
+from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.paths import folder_of, shown
 
 
@@ -18,7 +19,7 @@ def list_text(catalog: Catalog, kind: Kind | None) -> str:
         return f"No {kind + ' ' if kind else ''}requirements in this repository.\n"
     lines: list[str] = []
     for path, requirements in groupby(chosen, key=lambda r: r.location.path):
-        lines += [f"From {path}:", *(_list_line(requirement) for requirement in requirements), ""]
+        lines += [f"From {_name(path)}:", *(_list_line(requirement) for requirement in requirements), ""]
     return "\n".join([*lines, _count_line(chosen, kind)]) + "\n"
 
 
@@ -31,13 +32,13 @@ def explain_text(catalog: Catalog, path: str, *, is_folder: bool) -> str:
     """The requirements that apply to a repository path, from the root down, each with the Reqfile it comes from."""
     excluder = catalog.settings.excluder(path) if path else None
     if excluder is not None:
-        return f"{path} is excluded by {excluder.path}; no requirements apply.\n"
+        return f"{_name(path)} is excluded by {_name(excluder.path)}; no requirements apply.\n"
     applying = catalog.applying_to(path if is_folder else folder_of(path))
     if not applying:
-        return f"No requirements apply to {shown(path)}.\n"
-    lines = [f"Requirements that apply to {shown(path)}:"]
+        return f"No requirements apply to {_name(shown(path))}.\n"
+    lines = [f"Requirements that apply to {_name(shown(path))}:"]
     for reqfile, requirements in groupby(applying, key=lambda r: r.location.path):
-        lines += ["", f"From {reqfile}:", *(line for r in requirements for line in _explain_lines(r))]
+        lines += ["", f"From {_name(reqfile)}:", *(line for r in requirements for line in _explain_lines(r))]
     return "\n".join(lines) + "\n"
 
 
@@ -90,9 +91,19 @@ def _as_json(requirement: Requirement) -> dict[str, object]:
 
 def _explain_lines(requirement: Requirement) -> Iterator[str]:
     yield f"  {requirement.id} ({requirement.kind})"
-    yield f"    must: {requirement.must}"
-    yield f"    why: {requirement.why}"
+    yield f"    must: {_text(requirement.must)}"
+    yield f"    why: {_text(requirement.why)}"
     yield from _import_lines(requirement)
+
+
+def _name(path: str) -> str:
+    """A path on one line, whatever its characters."""
+    return visible(path, kept=frozenset())
+
+
+def _text(written: str) -> str:
+    """What a Reqfile says; further lines are indented, so that none reads as a line of ours."""
+    return visible(written.rstrip().replace("\n", "\n      "))
 
 
 def _import_lines(requirement: Requirement) -> Iterable[str]:
