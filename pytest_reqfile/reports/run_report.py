@@ -46,7 +46,7 @@ class KnownRequirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
-    """What a run knows at its end. ``stopped`` says why it ended early, so that no one takes the report for a whole run.
+    """What a run knows at its end. ``stopped`` says why it ended early: the report is then not that of a whole run.
 
     ``started`` counts seconds from 1970 and ``seconds`` is how long tests took; both are 0 where nothing ran.
     """

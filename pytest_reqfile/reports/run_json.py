@@ -1,0 +1,102 @@
+"""A pytest run as JSON of our own form, described by ``schema/report-1.schema.json`` in this package."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Final
+
+from pytest_reqfile.outcome import Finding, Location
+from pytest_reqfile.reports.run_report import ItemResult, LinkedTest, RunReport
+from pytest_reqfile.reports.traceability import Trace, traces
+from pytest_reqfile.syntax.printable import visible
+
+VERSION: Final = 1
+
+
+def json_report(report: RunReport) -> str:
+    """Indented ASCII JSON with a final newline; an undecodable byte of a file name shows as ``\\xNN``."""
+    found = traces(report)
+    document = {
+        "version": VERSION,
+        "tool": {"name": "pytest-reqfile", "version": report.version},
+        "complete": report.stopped is None,
+        "stopped": report.stopped,
+        "started": report.started,
+        "seconds": report.seconds,
+        "counts": report.counts(),
+        "requirements": [_requirement(trace) for trace in found],
+        "unverified": [trace.requirement.id for trace in found if not trace.is_verified],
+        "items": [_item(item) for item in report.items],
+        "tests": [_test(test) for test in report.tests],
+    }
+    return json.dumps(_encodable(document), indent=1) + "\n"
+
+
+def _requirement(trace: Trace) -> dict[str, object]:
+    requirement = trace.requirement
+    return {
+        "id": requirement.id,
+        "kind": requirement.kind,
+        "must": requirement.must,
+        "declared": _location(requirement.declared),
+        "verified": trace.is_verified,
+        "checks": _statuses(trace.checks),
+        "examples": _statuses(trace.examples),
+        "tests": [{"nodeid": test.nodeid, "result": test.result} for test in trace.tests],
+    }
+
+
+def _statuses(items: Iterable[ItemResult]) -> list[dict[str, object]]:
+    return [{"name": item.outcome.check, "status": item.outcome.status} for item in items]
+
+
+def _item(item: ItemResult) -> dict[str, object]:
+    outcome = item.outcome
+    return {
+        "nodeid": item.nodeid,
+        "file": item.file,
+        "subject": outcome.subject,
+        "owner": outcome.owner,
+        "check": outcome.check,
+        "status": outcome.status,
+        "blocking": outcome.blocking,
+        "severity": outcome.severity,
+        "declared": _location(outcome.declared),
+        "looked_at": outcome.looked_at,
+        "seconds": outcome.seconds,
+        "title": outcome.title,
+        "why": outcome.why,
+        "fix_hint": outcome.fix_hint,
+        "reason": outcome.reason,
+        "findings": [_finding(finding) for finding in outcome.findings],
+        "details": dict(outcome.details),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {field.name: getattr(finding, field.name) for field in fields(finding)}
+
+
+def _location(place: Location) -> dict[str, object]:
+    return {"path": place.path, "line": place.line, "column": place.column}
+
+
+def _test(test: LinkedTest) -> dict[str, object]:
+    return {"nodeid": test.nodeid, "requirements": list(test.requirements), "result": test.result}
+
+
+def _encodable(value: object) -> object:
+    """The same value without lone surrogates, which many readers of JSON refuse."""
+    if isinstance(value, str):
+        return value if value.isascii() else _without_surrogates(value)
+    if isinstance(value, list):
+        return [_encodable(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _encodable(item) for key, item in value.items()}
+    return value
+
+
+def _without_surrogates(text: str) -> str:
+    return "".join(visible(char) if "\ud800" <= char <= "\udfff" else char for char in text)
