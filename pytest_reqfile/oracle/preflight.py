@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_ASSIGNMENTS: Final = re.compile(r"\s*(?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|[^\s'\"])*\s+)*")
+_ASSIGNMENTS: Final = re.compile(r"\s*(?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|[^\s'\"`();&|<>])*\s+)*")
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z0-9_.+-]+(?=\s|$|[;&|<>])")
 _OF_THE_SHELL: Final = frozenset(
     """

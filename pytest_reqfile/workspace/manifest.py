@@ -25,7 +25,7 @@ class Manifest:
         """Paths that were added, removed or written to, in byte order; a folder only if nothing in it is named."""
         before, after = self.entries, later.entries
         differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-        with_changes_inside = {path.rpartition("/")[0] for path in differing}
+        with_changes_inside = {path.rpartition("/")[0] or "." for path in differing if path != "."}
         named = {path for path in differing if path not in with_changes_inside}
         return tuple(sorted(named, key=byte_order))
 

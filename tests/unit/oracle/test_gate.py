@@ -123,6 +123,9 @@ def test_masking_is_noticed(command: Command, found: tuple[str, ...]) -> None:
         ("'py test' x", None),
         ("f() { :; }; f", None),
         ("A=1", None),
+        ("s=$(stat -c %y a) && x", None),
+        ("s=`date -u x` y", None),
+        ("A=1;B=2 pytest", None),
     ],
 )
 def test_the_first_program(command: str, program: str | None) -> None:
