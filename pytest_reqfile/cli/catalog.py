@@ -9,7 +9,7 @@ from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.reqfile.listing import explain_text, list_json, list_text
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.paths import relative_to_root
+from pytest_reqfile.workspace.paths import canonical, relative_to_root
 
 
 def run_list(arguments: argparse.Namespace, terminal: Terminal) -> int:
@@ -25,8 +25,10 @@ def run_list(arguments: argparse.Namespace, terminal: Terminal) -> int:
 def run_explain(arguments: argparse.Namespace, terminal: Terminal) -> int:
     """Print the requirements that apply to a path, which need not exist."""
     repository = open_valid(Environment.current())
-    path = absolute(arguments.path)
-    relative = relative_to_root(repository.snapshot.root, path)
+    root, path = repository.snapshot.root, absolute(arguments.path)
+    relative = relative_to_root(root, path)
+    if relative is None:  # an absolute path may lead through a link, as /tmp does on macOS
+        relative = relative_to_root(root, canonical(path))
     if relative is None:
         raise UsageError(f"{arguments.path} is outside the repository")
     is_folder = repository.snapshot.is_folder(relative)

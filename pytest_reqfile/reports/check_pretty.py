@@ -27,7 +27,8 @@ MESSAGE_LINES_SHOWN: Final = 12
 ERROR_LINES_SHOWN: Final = 4
 _MORE: Final = "(reqfile check -v)"
 _RULE: Final = "─" * 64
-_WIDEST_CELL: Final = 96
+_NARROWEST_CELL: Final = 24
+_AROUND_CELLS: Final = len("  ✗ " + "  " + "   ")
 _COLORS: Final[dict[Grade, str]] = {
     "violation": "31",
     "error": "1;31",
@@ -42,11 +43,15 @@ _DIM: Final = "2"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How much is shown: ``verbose`` everything and what each check ran, ``quiet`` only what fails."""
+    """How much is shown: ``verbose`` everything and what each check ran, ``quiet`` only what fails.
+
+    ``width`` is what the table fits into, in columns.
+    """
 
     color: bool = False
     verbose: bool = False
     quiet: bool = False
+    width: int = 120
 
     def paint(self, text: str, code: str) -> str:
         """``text`` in the colour of an SGR code, if colours are on."""
@@ -82,12 +87,11 @@ def _header(report: CheckReport, rows: Sequence[Row]) -> str:
 
 def _table(rows: Sequence[Row], style: Style) -> Iterator[list[str]]:
     """One line per requirement; a block for each Reqfile folder, headed by it if there are several."""
-    cells = [(row, shortened(" · ".join(row.parts()), _WIDEST_CELL)) for row in rows]
-    widths = _Widths(
-        id=max(columns(row.id) for row in rows),
-        cell=max(columns(cell) for _, cell in cells),
-        time=max(len(duration(row.seconds)) for row in rows),
-    )
+    id_width = max(columns(row.id) for row in rows)
+    time_width = max(len(duration(row.seconds)) for row in rows)
+    room = max(style.width - id_width - time_width - _AROUND_CELLS, _NARROWEST_CELL)
+    cells = [(row, shortened(" · ".join(row.parts()), room)) for row in rows]
+    widths = _Widths(id=id_width, cell=max(columns(cell) for _, cell in cells), time=time_width)
     folders = {row.folder for row in rows}
     for folder, group in groupby(cells, key=lambda cell: cell[0].folder):
         heading = [style.paint(visible(folder or ".", kept=frozenset()), _BOLD)] if len(folders) > 1 else []

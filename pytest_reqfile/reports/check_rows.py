@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pytest_reqfile.outcome import NOT_LOOKED_AT, Finding, FindingKind, Outcome
-from pytest_reqfile.reports.words import counted, shortened
+from pytest_reqfile.reports.words import counted
 from pytest_reqfile.syntax.printable import visible
 
 Grade = Literal["violation", "error", "advisory", "uncertain", "pass", "nothing"]
@@ -16,7 +16,6 @@ Grade = Literal["violation", "error", "advisory", "uncertain", "pass", "nothing"
 GRADES: Final[tuple[Grade, ...]] = ("violation", "error", "advisory", "uncertain", "pass", "nothing")
 """Most severe first."""
 FAILING: Final = frozenset({"violation", "error"})
-_CAUSE_COLUMNS: Final = 72
 _KINDS: Final[tuple[FindingKind, ...]] = ("violation", "advisory", "uncertain")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9`\"'(])")
 
@@ -99,7 +98,7 @@ class Row:
             yield counted(count["violation"], "violation")
         for outcome in self.errors:
             word = "not run" if outcome.check == "decision" else "error"
-            yield f"{word} · {shortened(first_line(outcome.reason or ''), _CAUSE_COLUMNS)}"
+            yield f"{word} · {first_line(outcome.reason or '')}"
         for kind in ("advisory", "uncertain"):
             if count[kind]:
                 yield f"{count[kind]} {kind}"

@@ -49,6 +49,8 @@ def test_paths_are_relative_to_the_current_folder_and_may_not_exist_yet(repo: Re
     expect(repo.run("explain", "../web", cwd=here), 0, "NICE", absent=["FAST"])
     expect(repo.run("explain", str(repo.root)), 0, "Requirements that apply to the repository root:\n", "LOUD")
     expect(repo.run("explain", "../x"), 3, "error: ../x is outside the repository\n", stderr=True)
+    (repo.home / "link").symlink_to(repo.root)
+    expect(repo.run("explain", str(repo.home / "link/services/web/new.py")), 0, "to services/web/new.py:\n", "NICE")
 
 
 @pytest.mark.case("reqfile:K6")
