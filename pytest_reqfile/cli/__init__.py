@@ -21,7 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     end_on_signals()
     terminal = Terminal(out=sys.stdout, err=sys.stderr)
-    arguments = build_parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    arguments = build_parser(words).parse_args(words)
     try:
         code: int = arguments.run(arguments, terminal)
     except ReqfileError as error:

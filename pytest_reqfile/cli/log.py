@@ -36,10 +36,8 @@ class Log:
         return ()
 
 
-def start_log(arguments: argparse.Namespace, repository: Repository) -> Log | None:
-    """The log of this run; None without ``--log``. Raises UsageError for a malformed tag, before anything runs."""
-    if arguments.log is None:
-        return None
+def start_log(arguments: argparse.Namespace, repository: Repository) -> Log:
+    """The log of this run. Raises UsageError for a malformed tag, before anything runs."""
     now = SystemClock().now_ms()
     facts = RunFacts(
         run_id=run_id(now, process_id()),

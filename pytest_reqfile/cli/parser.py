@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from pytest_reqfile import __version__
-from pytest_reqfile.cli.example_commands import add_eval_options, add_example_commands, run_eval
-from pytest_reqfile.cli.oracle import add_oracle_commands
+from pytest_reqfile.workspace.program import terminal_columns
 
 EDITIONS: Final = ("0.1", "0.4")
 FORMATS: Final = ("auto", "pretty", "plain", "summary", "json")
@@ -16,24 +15,34 @@ Subparsers = Any
 """What ``ArgumentParser.add_subparsers`` returns; argparse keeps its class private."""
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line; ``arguments.run`` is the subcommand's function."""
-    parser = argparse.ArgumentParser(
+class _HelpFormatter(argparse.HelpFormatter):
+    """Help as wide as the terminal; argparse makes one for every argument, and would import shutil to know that."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=terminal_columns() - 2)
+
+
+class _Parser(argparse.ArgumentParser):
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        return _HelpFormatter(self.prog)
+
+
+def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The parser of the command line ``argv``; ``arguments.run`` is the subcommand's function.
+
+    Where ``argv`` begins with a subcommand, only that one is made: each costs as much as git takes to answer.
+    """
+    parser = _Parser(
         prog="reqfile",
         description="Checks what a repository requires: Reqfile requirements, verifiers, the lock and oracles.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"reqfile {__version__}")
     _add_edition(parser, default=None)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_check(commands)
-    _add_eval(commands)
-    _add_list(commands)
-    _add_explain(commands)
-    _add_add(commands)
-    _add_update(commands)
-    add_example_commands(commands, add_command)
-    add_oracle_commands(commands, add_command)
+    commands = parser.add_subparsers(prog="reqfile", title="commands", metavar="COMMAND", required=True)
+    alone = _ALONE.get(argv[0]) if argv else None
+    for add in (alone,) if alone else _COMMANDS:
+        add(commands)
     return parser
 
 
@@ -130,6 +139,8 @@ def _add_check(commands: Subparsers) -> None:
 
 def _add_eval(commands: Subparsers) -> None:
     """``test`` is the older name of ``eval``; without a help text it is left out of the list of commands."""
+    from pytest_reqfile.cli.example_commands import add_eval_options, run_eval
+
     older = commands.add_parser("test", allow_abbrev=False)
     older.set_defaults(run=run_eval, failure_code=3)
     _add_edition(older, default=argparse.SUPPRESS)
@@ -190,3 +201,46 @@ def _add_update(commands: Subparsers) -> None:
 
 def _add_dry_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show what would be written, and write nothing")
+
+
+def _add_example(commands: Subparsers) -> None:
+    from pytest_reqfile.cli.example_commands import add_example_commands
+
+    add_example_commands(commands, add_command)
+
+
+def _add_oracle(commands: Subparsers) -> None:
+    from pytest_reqfile.cli.oracle import add_oracle_commands
+
+    add_oracle_commands(commands, add_command)
+
+
+def _add_verifiers(commands: Subparsers) -> None:
+    from pytest_reqfile.cli.verifiers import add_verifiers_commands
+
+    add_verifiers_commands(commands, add_command)
+
+
+_COMMANDS: Final[tuple[Callable[[Subparsers], None], ...]] = (
+    _add_check,
+    _add_eval,
+    _add_list,
+    _add_explain,
+    _add_add,
+    _add_update,
+    _add_example,
+    _add_oracle,
+    _add_verifiers,
+)
+_ALONE: Final[dict[str, Callable[[Subparsers], None]]] = {
+    "check": _add_check,
+    "eval": _add_eval,
+    "test": _add_eval,
+    "list": _add_list,
+    "explain": _add_explain,
+    "add": _add_add,
+    "update": _add_update,
+    "example": _add_example,
+    "oracle": _add_oracle,
+    "verifiers": _add_verifiers,
+}

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.cli.parser import EDITIONS
 from pytest_reqfile.errors import FormatError, UsageError
-from pytest_reqfile.reqfile.plan import parse_only
 from pytest_reqfile.reqfile.repository import Repository, open_repository
-from pytest_reqfile.reqfile.trials import Trials
-from pytest_reqfile.reqfile.values import Edition
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.program import current_folder
+
+if TYPE_CHECKING:
+    from pytest_reqfile.reqfile.trials import Trials
+    from pytest_reqfile.reqfile.values import Edition
 
 EDITION_VARIABLE: Final = "REQFILE_EDITION"
 
@@ -37,6 +38,9 @@ def trials_of(arguments: argparse.Namespace) -> Trials | None:
     """What ``--use`` asks to try, narrowed by ``--only``; None without ``--use``."""
     if not arguments.use:
         return None
+    from pytest_reqfile.reqfile.plan import parse_only
+    from pytest_reqfile.reqfile.trials import Trials
+
     return Trials(locations=tuple(arguments.use), cwd=str(current_folder()), only=parse_only(arguments.only))
 
 

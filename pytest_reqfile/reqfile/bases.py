@@ -68,14 +68,14 @@ class _Finder:
     def _default(self) -> _Base | Problem | None:
         """The remote's default branch, asked for only where no config says anything."""
         try:
-            branch = self._repository.git.default_branch()
+            branch = self._repository.diffs.default_branch()
         except GitError as error:
             return Problem(message=str(error))
         return _Base(revision=branch) if branch is not None else None
 
     def _merge_base(self, base: _Base) -> str | None:
         try:
-            return self._repository.git.merge_base(base.revision)
+            return self._repository.diffs.merge_base(base.revision)
         except GitError as error:
             message = f"{error}{self._path_hint(base.revision)}"
             self._add(Problem(path=base.path, line=base.line, message=message))

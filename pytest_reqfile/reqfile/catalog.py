@@ -6,15 +6,18 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pytest_reqfile.errors import Problem
 from pytest_reqfile.reqfile.discovery import Discovery, Tree, discover
 from pytest_reqfile.reqfile.resolution import Resolver
 from pytest_reqfile.reqfile.settings import Settings
-from pytest_reqfile.reqfile.sources import Source, SourceLoader
-from pytest_reqfile.reqfile.trials import Trials, trial_blocks
 from pytest_reqfile.reqfile.values import Block, Requirement
 from pytest_reqfile.workspace.paths import contains, folder_of
+
+if TYPE_CHECKING:
+    from pytest_reqfile.reqfile.sources import Source, SourceLoader
+    from pytest_reqfile.reqfile.trials import Trials
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +93,7 @@ def load_catalog(tree: Tree, root: str, loader: SourceLoader, trials: Trials | N
     discovery = discover(tree)
     kept, repeated = _keep_first_definitions(discovery)
     resolver = Resolver(discovery=discovery, root=root, loader=loader)
-    tried = trial_blocks(trials, kept, resolver) if trials is not None else ()
+    tried = _tried(trials, kept, resolver) if trials is not None else ()
     resolved = tuple(resolver.resolve(block) for block in (*kept, *tried))
     return Catalog(
         root=root,
@@ -99,6 +102,12 @@ def load_catalog(tree: Tree, root: str, loader: SourceLoader, trials: Trials | N
         stages=(discovery.problems, (*repeated, *resolver.fetch_problems), tuple(resolver.problems)),
         sources=resolver.sources,
     )
+
+
+def _tried(trials: Trials, kept: tuple[Block, ...], resolver: Resolver) -> tuple[Block, ...]:
+    from pytest_reqfile.reqfile.trials import trial_blocks
+
+    return trial_blocks(trials, kept, resolver)
 
 
 def _keep_first_definitions(discovery: Discovery) -> tuple[tuple[Block, ...], tuple[Problem, ...]]:

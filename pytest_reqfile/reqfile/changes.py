@@ -67,14 +67,14 @@ def change_set(repository: Repository, selection: Selection, base: str | None, e
     """
     asked = _asked(repository, selection)
     commits = find_merge_bases(repository, asked, base)
-    untracked = repository.git.untracked() if commits else ()
+    untracked = repository.listing.untracked if commits else ()
     groups: dict[str, list[Requirement]] = {}
     for requirement in asked:
         groups.setdefault(commits[requirement.folder], []).append(requirement)
     scopes = Scopes(repository.catalog)
     made = _Collected()
     for commit, requirements in groups.items():
-        tracked = repository.git.tracked_changes(commit)
+        tracked = repository.diffs.changes(commit)
         made.add_all(requirements, _Change(repository, commit, tracked, untracked, edition, scopes))
     return made.change_set()
 

@@ -12,6 +12,7 @@ from pytest_reqfile.reqfile.format import declares_requirements, parse_reqfile
 from pytest_reqfile.reqfile.settings import CONFIG_NAME, Config, Settings, parse_config
 from pytest_reqfile.reqfile.values import Reqfile
 from pytest_reqfile.workspace.paths import folder_of, name_of
+from pytest_reqfile.workspace.snapshot import Searchable
 
 REQFILE_NAME: Final = "Reqfile.yaml"
 _REQFILE_NEAR_MISSES: Final = frozenset({"reqfile.yaml", "reqfile.yml"})
@@ -65,7 +66,7 @@ def discover(tree: Tree) -> Discovery:
     problems: list[Problem] = []
     settings = _read_settings(tree, problems)
     reqfiles: list[Reqfile] = []
-    for path in filter(is_reqfile_like, _with_ending(tree.listed, _REQFILE_NEAR_MISSES)):
+    for path in filter(is_reqfile_like, _with_ending(tree, _REQFILE_NEAR_MISSES)):
         if settings.excluder(path) is not None or not tree.is_regular(path):
             continue
         if name_of(path) != REQFILE_NAME:
@@ -90,10 +91,12 @@ def is_config_like(path: str) -> bool:
     return name_of(path).lower() in _CONFIG_NEAR_MISSES and name_of(folder_of(path)) == ".reqfile"
 
 
-def _with_ending(paths: Iterable[str], endings: Iterable[str]) -> tuple[str, ...]:
-    """Few of many: a repository has tens of thousands of paths, and this runs over all of them."""
+def _with_ending(tree: Tree, endings: Iterable[str]) -> tuple[str, ...]:
+    """Few of many: a repository has tens of thousands of paths."""
+    if isinstance(tree, Searchable):
+        return tree.with_ending(endings)
     wanted = tuple(endings)
-    return tuple(path for path in paths if path.lower().endswith(wanted))
+    return tuple(path for path in tree.listed if path.lower().endswith(wanted))
 
 
 def attempt(path: str, parse: Callable[[str, str], _Parsed], tree: Tree, problems: list[Problem]) -> _Parsed | None:
@@ -124,7 +127,7 @@ def _near_miss(tree: Tree, path: str) -> Iterable[Problem]:
 
 def _read_settings(tree: Tree, problems: list[Problem]) -> Settings:
     """Configs shallowest folder first, so that an excluded one is never read (spec 2.3)."""
-    paths = tuple(filter(is_config_like, _with_ending(tree.listed, _CONFIG_NEAR_MISSES)))
+    paths = tuple(filter(is_config_like, _with_ending(tree, _CONFIG_NEAR_MISSES)))
     exact = [path for path in paths if name_of(path) == name_of(CONFIG_NAME)]
     settings = Settings()
     for path in sorted(exact, key=lambda path: path.count("/")):

@@ -152,7 +152,7 @@ class BlockComparison:
     @cached_property
     def _before(self) -> Catalog:
         tree = _tree_at(self._repository, self._commit)
-        return load_catalog(tree, self._repository.root, self._repository.sources, self._repository.trials)
+        return load_catalog(tree, self._repository.root, self._repository, self._repository.trials)
 
     @cached_property
     def _blocks_before(self) -> dict[tuple[str, str], Requirement]:

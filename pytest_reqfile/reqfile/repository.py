@@ -6,13 +6,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pytest_reqfile.reqfile.catalog import Catalog, load_catalog
-from pytest_reqfile.reqfile.sources import GitSources
-from pytest_reqfile.reqfile.trials import Trials
 from pytest_reqfile.workspace.environment import Environment, for_command
 from pytest_reqfile.workspace.git import Git, discover_root
+from pytest_reqfile.workspace.git_listing import GitListing
 from pytest_reqfile.workspace.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    # Loaded when the catalog is: until then git lists the files (issue 3.5).
+    from pytest_reqfile.reqfile.catalog import Catalog
+    from pytest_reqfile.reqfile.diffs import Diffs
+    from pytest_reqfile.reqfile.sources import GitSources, Source
+    from pytest_reqfile.reqfile.trials import Trials
+    from pytest_reqfile.reqfile.values import RepositoryUse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +31,7 @@ class Repository:
     """
 
     git: Git
+    listing: GitListing
     snapshot: Snapshot
     environment: Environment
     cached_only: bool = False
@@ -37,12 +45,36 @@ class Repository:
     @cached_property
     def sources(self) -> GitSources:
         """Other repositories, each loaded at most once."""
+        from pytest_reqfile.reqfile.sources import GitSources
+
         return GitSources(self.environment, cached_only=self.cached_only)
+
+    @cached_property
+    def diffs(self) -> Diffs:
+        """What differs from other commits, each asked for once."""
+        from pytest_reqfile.reqfile.diffs import Diffs
+
+        return Diffs(self.git)
+
+    def expect_changes(self, base: str | None) -> None:
+        """Let git compare while the catalog is read: what changed since ``base`` will be asked soon.
+
+        None is the base that the root's config names, else the default branch; other folders may have others.
+        """
+        from pytest_reqfile.reqfile.settings import root_base
+
+        self.diffs.begin(base if base is not None else root_base(self.snapshot))
+
+    def load(self, use: RepositoryUse) -> Source:
+        """A source at its pin: repositories that take nothing from others never meet the loader."""
+        return self.sources.load(use)
 
     @cached_property
     def catalog(self) -> Catalog:
         """Every requirement; loaded at first use."""
-        return load_catalog(self.snapshot, self.root, self.sources, self.trials)
+        from pytest_reqfile.reqfile.catalog import load_catalog
+
+        return load_catalog(self.snapshot, self.root, self, self.trials)
 
     def command_environment(self, more_secrets: Iterable[str] = ()) -> Environment:
         """What commands see: nothing of a surrounding git hook, and no key that a decision check would use."""
@@ -58,4 +90,12 @@ def open_repository(
     """The repository that holds ``cwd``. Raises GitError ``not inside a git repository``."""
     root = discover_root(cwd, environment)
     git = Git(root, environment)
-    return Repository(git=git, snapshot=Snapshot(git), environment=environment, cached_only=cached_only, trials=trials)
+    listing = GitListing(git)
+    return Repository(
+        git=git,
+        listing=listing,
+        snapshot=Snapshot(listing),
+        environment=environment,
+        cached_only=cached_only,
+        trials=trials,
+    )

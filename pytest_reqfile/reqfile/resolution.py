@@ -6,12 +6,15 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, takewhile
+from typing import TYPE_CHECKING
 
 from pytest_reqfile.errors import Problem, WorkspaceError
 from pytest_reqfile.reqfile.discovery import Discovery
-from pytest_reqfile.reqfile.sources import Source, SourceLoader
 from pytest_reqfile.reqfile.values import Block, FolderUse, Import, RepositoryUse, Requirement
 from pytest_reqfile.workspace.paths import byte_order, contains, folder_of, joined, shown
+
+if TYPE_CHECKING:
+    from pytest_reqfile.reqfile.sources import Source, SourceLoader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +41,7 @@ class Resolver:
     @property
     def sources(self) -> tuple[Source, ...]:
         """The sources loaded so far, in the order they were needed."""
-        return tuple(loaded for loaded in self._loaded.values() if isinstance(loaded, Source))
+        return tuple(loaded for loaded in self._loaded.values() if not isinstance(loaded, WorkspaceError))
 
     def resolve(self, block: Block) -> Requirement | None:
         """The requirement of ``block``; None when it has a problem, which is then kept."""

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from pytest_reqfile.errors import FileError, FormatError
 from pytest_reqfile.reqfile.checks import read_glob
 from pytest_reqfile.syntax.fields import Fields, Problems
 from pytest_reqfile.syntax.globs import Glob
 from pytest_reqfile.syntax.yaml import read_yaml
 from pytest_reqfile.workspace.paths import below, contains, folder_of
+from pytest_reqfile.workspace.snapshot import Snapshot
 
 CONFIG_NAME: Final = ".reqfile/config.yaml"
 CONFIG_KEYS: Final = ("base", "exclude", "decision")
@@ -71,6 +73,16 @@ def parse_config(text: str, path: str) -> Config:
     )
     problems.raise_if_any()
     return config
+
+
+def root_base(snapshot: Snapshot) -> str | None:
+    """The ``base`` of the root's own config, read ahead of all others; None where it cannot be had."""
+    if CONFIG_NAME not in snapshot.with_ending((CONFIG_NAME,)) or not snapshot.is_regular(CONFIG_NAME):
+        return None
+    try:
+        return parse_config(snapshot.read_text(CONFIG_NAME), CONFIG_NAME).base
+    except (FormatError, FileError):
+        return None
 
 
 def _read_concurrency(decision: Fields) -> int | None:

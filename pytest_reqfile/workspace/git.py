@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import GitError
 from pytest_reqfile.workspace.environment import Environment, for_git
-from pytest_reqfile.workspace.files import readable_file
 from pytest_reqfile.workspace.git_call import GitCall, GitReply
 
 if TYPE_CHECKING:
@@ -84,6 +83,10 @@ class Git:
         """What ``git ARGS`` writes on stdout, asked directly; raises as ``run`` does."""
         return _checked(args, self.start(*args).reply())
 
+    def finish(self, call: GitCall, args: Sequence[str]) -> bytes:
+        """What the call of ``git ARGS`` wrote on stdout; raises as ``run`` does."""
+        return _checked(args, call.reply())
+
     def line(self, *args: str) -> str:
         """The output of ``git ARGS`` as text, without the final newline."""
         return os.fsdecode(self.run(args)).removesuffix("\n")
@@ -150,7 +153,15 @@ class Git:
 
         Submodules are no files, so what happens inside of them is not looked at.
         """
-        return _tracked_changes(self.answer(*_RAW_DIFF, _END_OF_OPTIONS, _object_id(commit), "--"))
+        return self.read_changes(self.start_changes(commit))
+
+    def start_changes(self, commit: str) -> GitCall:
+        """Let git begin with ``tracked_changes``, for ``read_changes`` later."""
+        return self.start(*_RAW_DIFF, _END_OF_OPTIONS, _object_id(commit), "--")
+
+    def read_changes(self, call: GitCall) -> tuple[TrackedChange, ...]:
+        """The answer of ``start_changes``."""
+        return _tracked_changes(_checked(("diff",), call.reply()))
 
     def staged_changes(self) -> tuple[TrackedChange, ...]:
         """Every path that differs between HEAD (nothing before the first commit) and the index; byte order."""
@@ -179,6 +190,8 @@ class Git:
 
     def ask(self, args: Sequence[str], stdin: bytes | None = None) -> GitReply:
         """``git ARGS`` whatever its exit code; raises ``GitError`` only if git could not be started."""
+        from pytest_reqfile.workspace.files import readable_file
+
         git_type, not_found = _gitpython()
         prefix = self._clean_prefix()
         with nullcontext() if stdin is None else readable_file(stdin) as stream:

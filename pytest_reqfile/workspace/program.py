@@ -52,6 +52,18 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
+def terminal_columns() -> int:
+    """The width of the terminal as shutil finds it: $COLUMNS, else what standard output says, else 80."""
+    chosen = os.environ.get("COLUMNS", "")
+    if chosen.isdecimal() and int(chosen) > 0:
+        return int(chosen)
+    try:
+        columns = os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
+    except (OSError, ValueError, AttributeError):
+        columns = 0
+    return columns or 80
+
+
 def process_id() -> int:
     """The number of this process."""
     return os.getpid()

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from pytest_reqfile.errors import FileError
 from pytest_reqfile.workspace.paths import byte_order, folder_of, normalised
@@ -30,6 +30,14 @@ class Listing(Protocol):
     def root(self) -> Path: ...
 
     def list_files(self) -> tuple[str, ...]: ...
+
+
+@runtime_checkable
+class Searchable(Protocol):
+    """A listing or tree that finds a few of its paths without making text of all of them."""
+
+    def with_ending(self, endings: Iterable[str]) -> tuple[str, ...]:
+        """The paths whose lower-cased text ends with one of the ASCII ``endings``, in byte order."""
 
 
 class Snapshot:
@@ -61,6 +69,14 @@ class Snapshot:
     @cached_property
     def _listed(self) -> tuple[str, ...]:
         return self._source.list_files()
+
+    def with_ending(self, endings: Iterable[str]) -> tuple[str, ...]:
+        """The listed paths whose lower-cased text ends with one of the ASCII ``endings``, in byte order."""
+        with self._lock:
+            if isinstance(self._source, Searchable):
+                return self._source.with_ending(endings)
+            wanted = tuple(endings)
+            return tuple(path for path in self._listed if path.lower().endswith(wanted))
 
     @cached_property
     def _listed_set(self) -> frozenset[str]:
