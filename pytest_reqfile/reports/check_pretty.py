@@ -10,7 +10,16 @@ from typing import Final
 from pytest_reqfile.outcome import Finding, Outcome
 from pytest_reqfile.reports.check import CheckReport, RunError
 from pytest_reqfile.reports.check_plain import message_lines, source_line
-from pytest_reqfile.reports.check_rows import FAILING, GRADES, Grade, Row, first_line, rows_of, without_place
+from pytest_reqfile.reports.check_rows import (
+    FAILING,
+    GRADES,
+    Grade,
+    Row,
+    command_line,
+    error_text,
+    rows_of,
+    without_place,
+)
 from pytest_reqfile.reports.words import columns, counted, duration, padded, shortened
 from pytest_reqfile.syntax.printable import visible
 
@@ -135,7 +144,7 @@ def _section_body(row: Row, style: Style) -> Iterator[str]:
     if len(shown) < len(row.findings):
         yield f"  … {len(row.findings) - len(shown)} more {_MORE}"
     for outcome in row.errors:
-        error = RunError(message=outcome.reason or "", blocking=outcome.blocking)
+        error = RunError(message=error_text(outcome), blocking=outcome.blocking)
         yield from (f"  {line}" for line in _error_lines(error, style))
     for hint in dict.fromkeys(finding.fix_hint for finding in row.findings if finding.fix_hint):
         first, *rest = message_lines(hint)
@@ -179,7 +188,7 @@ def _check(outcome: Outcome) -> str:
     """What one check ran on, how long it took, or why it did not run."""
     details = outcome.details
     command = details.get("command")
-    facts = ["decision"] if command is None else [f"command  {first_line(str(command))}"]
+    facts = ["decision"] if command is None else [f"command  {command_line(str(command))}"]
     if outcome.reason is not None:
         facts.append("error" if outcome.status == "error" else outcome.reason)
     if details.get("units"):

@@ -98,7 +98,7 @@ class Row:
             yield counted(count["violation"], "violation")
         for outcome in self.errors:
             word = "not run" if outcome.check == "decision" else "error"
-            yield f"{word} · {first_line(outcome.reason or '')}"
+            yield f"{word} · {first_line(error_text(outcome))}"
         for kind in ("advisory", "uncertain"):
             if count[kind]:
                 yield f"{count[kind]} {kind}"
@@ -115,6 +115,22 @@ def rows_of(outcomes: tuple[Outcome, ...]) -> tuple[Row, ...]:
 def first_line(text: str) -> str:
     """The first line of a text of unknown origin, fit for a terminal."""
     return visible(text.strip().split("\n", 1)[0].rstrip())
+
+
+def error_text(outcome: Outcome) -> str:
+    """Why a check could not be evaluated; a command of several lines is named by its first."""
+    reason, command = outcome.reason or "", str(outcome.details.get("command") or "")
+    named = f"`{command}`"
+    if "\n" not in command or not reason.startswith(named):
+        return reason
+    return f"`{command_line(command)}`{reason[len(named) :]}"
+
+
+def command_line(command: str) -> str:
+    """A command on one line: the first that does something, marked if there are more."""
+    lines = [line.strip() for line in command.split("\n") if line.strip()]
+    doing = [line for line in lines if not line.startswith("#")] or lines
+    return visible(doing[0] + " …" * (len(doing) > 1))
 
 
 def without_place(message: str, finding: Finding, identifier: str) -> str:

@@ -158,6 +158,16 @@ def test_long_messages_show_how_they_begin_and_end() -> None:
     assert verbose.count("    line 20\n") == 2
 
 
+def test_a_command_of_several_lines_is_named_by_the_first_that_does_something() -> None:
+    """Where the plain report shows it as written."""
+    run = "# why\nset -e\nmake\n"
+    text = pretty(outcome("A", error=f"`{run}` failed with exit code 2\nboom", details={"command": run}))
+    assert "  ! A  error · `set -e …` failed with exit code 2\n" in text
+    assert "  ! `set -e …` failed with exit code 2\n    boom\n" in text
+    run = "# nothing\n"
+    assert "error · `# nothing` timed out" in pretty(outcome("A", error=f"`{run}` timed out", details={"command": run}))
+
+
 def test_verbose_lists_every_check() -> None:
     """What it ran on and how long, or why not."""
     text = pretty(
@@ -169,7 +179,7 @@ def test_verbose_lists_every_check() -> None:
     )
     assert (
         "\n\nChecks\n"
-        "  A       command  ruff check · 2 files · 0.4s\n"
+        "  A       command  ruff check … · 2 files · 0.4s\n"
         "  A       decision · 2 units (1 cached)\n"
         "  LONGER  command  slow · reason of deferred\n"
         "  B       command  x · error\n\n"
