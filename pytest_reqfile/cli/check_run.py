@@ -110,10 +110,12 @@ def _render(report: CheckReport, arguments: argparse.Namespace, environment: Env
 
         return render_json(report)
     if arguments.format == "pretty" or (arguments.format == "auto" and terminal.is_interactive):
-        from pytest_reqfile.reports.check_pretty import Style, render_pretty
+        from pytest_reqfile.reports.check_pretty import DEFAULT_WIDTH, Style, render_pretty
+        from pytest_reqfile.workspace.program import terminal_columns
 
         color = terminal.is_interactive and not arguments.no_color and not environment.get("NO_COLOR")
-        style = Style(color=color, verbose=arguments.verbose, quiet=arguments.quiet)
+        width = terminal_columns() if terminal.is_interactive else DEFAULT_WIDTH
+        style = Style(color=color, verbose=arguments.verbose, quiet=arguments.quiet, width=width)
         return render_pretty(report, style)
     from pytest_reqfile.reports.check_plain import render_plain
 

@@ -36,6 +36,7 @@ MESSAGE_LINES_SHOWN: Final = 12
 ERROR_LINES_SHOWN: Final = 4
 _MORE: Final = "(reqfile check -v)"
 _RULE: Final = "─" * 64
+DEFAULT_WIDTH: Final = 120
 _NARROWEST_CELL: Final = 24
 _AROUND_CELLS: Final = len("  ✗ " + "  " + "   ")
 _COLORS: Final[dict[Grade, str]] = {
@@ -60,7 +61,7 @@ class Style:
     color: bool = False
     verbose: bool = False
     quiet: bool = False
-    width: int = 120
+    width: int = DEFAULT_WIDTH
 
     def paint(self, text: str, code: str) -> str:
         """``text`` in the colour of an SGR code, if colours are on."""

@@ -187,3 +187,13 @@ def test_on_a_terminal_the_output_is_pretty_and_coloured(
     assert "reqfile check · 4 requirements · 3 checks" in out
     assert ("\x1b[31m✗\x1b[0m" in out) == colored
     assert ("\x1b" in out) == colored
+
+
+@pytest.mark.case("reqfile:N17")
+def test_the_table_fits_into_the_terminal(repo: Repo) -> None:
+    """A row that wraps is no row."""
+    repo.write("Reqfile.yaml", req(R1=command("exit 7 # " + "x" * 100), R2=OK))
+    for width in (50, 90):
+        out = on_terminal(repo, ("check",), {"NO_COLOR": "1", "COLUMNS": str(width)})
+        table = out.split("─")[0].splitlines()[2:-1]
+        assert [len(line) for line in table] == [width, width]
