@@ -43,6 +43,10 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     alone = _ALONE.get(argv[0]) if argv else None
     for add in (alone,) if alone else _COMMANDS:
         add(commands)
+    if alone is _add_verifiers:
+        from pytest_reqfile.cli.verifiers import exit_with_one
+
+        exit_with_one(parser)
     return parser
 
 

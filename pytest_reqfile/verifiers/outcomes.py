@@ -25,6 +25,7 @@ def outcome_of(result: Result, fail_on: FailOn = "error") -> Outcome:
     """The outcome of one result; a failure below ``fail_on`` is ``advisory``.
 
     ``details`` carries the rest of the result: ``type``, ``code``, ``status``, ``message``, ``source``, ``advisory``,
+    ``description``,
     ``target_kind``, ``target_id``, ``target_path``, ``target_line``, ``stated``, ``notes`` (one per line), and ``bare``
     where the result has no findings of its own.
     """
@@ -64,6 +65,7 @@ def _details(result: Result) -> Details:
     return {
         "type": result.type,
         "status": result.status,
+        "description": result.description,
         "code": result.code,
         "message": sanitized(result.message),
         "source": result.source,

@@ -1,0 +1,114 @@
+"""``reqfile verifiers …``: the grammar (seed 000 "Commands"; design 2.5)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, NoReturn
+
+COULD_NOT_RUN: Final = 1
+Subparsers = Any
+"""What ``ArgumentParser.add_subparsers`` returns; argparse keeps its class private."""
+AddCommand = Callable[..., argparse.ArgumentParser]
+
+
+def add_verifiers_commands(commands: Subparsers, add_command: AddCommand) -> None:
+    """Adds ``verifiers`` with ``run``, ``list``, ``explain`` and ``test``. Exit 1 means that it could not run."""
+    summary = "check facts about the repository that its rules and skills depend on"
+    group = commands.add_parser("verifiers", help=summary, description=f"{summary.capitalize()}.", allow_abbrev=False)
+    exit_with_one(group)
+    subcommands = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_run(subcommands, add_command)
+    _add_list(subcommands, add_command)
+    _add_explain(subcommands, add_command)
+    _add_test(subcommands, add_command)
+
+
+def _add_run(commands: Subparsers, add_command: AddCommand) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.verifiers_run import run_verifiers
+
+        return run_verifiers(arguments, terminal)
+
+    parser = _new(commands, add_command, "run", "evaluate the verifiers", run)
+    add = parser.add_argument
+    add("--format", default="text", metavar="FORMAT", help="text, json, sarif or junit")
+    add("--output", metavar="FILE", help="write the report there instead of printing it")
+    add("--name", action="append", default=[], metavar="NAME", help="only the named verifiers; repeatable")
+    add("--rule", default="", metavar="ID", help="only verifiers that enforce this rule or skill")
+    add("--since", metavar="REV", help="only what changed since the merge base of REV and HEAD")
+    add("--staged", action="store_true", help="only what is staged")
+    add("--all", action="store_true", help="everything (the default)")
+    add("--strict", action="store_true", help="failures of severity warning fail the run too")
+    add("--fail-on", metavar="SEVERITY", help="lowest severity that fails the run: error, warning, info or none")
+    add("--strict-applicability", action="store_true", help="report a when_changed that matches no file at all")
+    add("--generator", metavar="COMMAND", help="what regenerates outputs, for generated_in_sync: ai-rulez or a command")
+    _add_selection(parser)
+    _add_exec(parser)
+
+
+def _add_list(commands: Subparsers, add_command: AddCommand) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.verifiers_show import run_list
+
+        return run_list(arguments, terminal)
+
+    parser = _new(commands, add_command, "list", "list what is declared, without evaluating it", run)
+    _add_show_format(parser)
+
+
+def _add_explain(commands: Subparsers, add_command: AddCommand) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.verifiers_show import run_explain
+
+        return run_explain(arguments, terminal)
+
+    parser = _new(commands, add_command, "explain", "say what a verifier checks and how to fix a failure", run)
+    parser.add_argument("name", metavar="NAME")
+    _add_show_format(parser)
+
+
+def _add_test(commands: Subparsers, add_command: AddCommand) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.verifiers_show import run_test
+
+        return run_test(arguments, terminal)
+
+    parser = _new(commands, add_command, "test", "run the self-test examples, offline", run)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these verifiers")
+    _add_show_format(parser)
+    _add_exec(parser)
+
+
+def _new(
+    commands: Subparsers, add_command: AddCommand, name: str, summary: str, run: Callable[..., int]
+) -> argparse.ArgumentParser:
+    parser = add_command(commands, name, summary, run, failure_code=COULD_NOT_RUN)
+    parser.add_argument("--no-local", action="store_true", help="leave config.local.toml out")
+    exit_with_one(parser)
+    return parser
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--profile", metavar="NAME", help="which rules count as active")
+    parser.add_argument("--role", metavar="NAME", help="which rules count as active")
+
+
+def _add_exec(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--allow-exec", action="store_true", help="run command predicates (trusted refs only)")
+
+
+def _add_show_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", default="text", metavar="FORMAT", help="text or json")
+
+
+def exit_with_one(parser: argparse.ArgumentParser) -> None:
+    """A wrong command line is a run that could not start: 2 would say that a verifier failed."""
+    setattr(parser, "error", partial(_refuse, parser))  # noqa: B010 - a method, which mypy lets nobody assign
+
+
+def _refuse(parser: argparse.ArgumentParser, message: str) -> NoReturn:
+    parser.print_usage(sys.stderr)
+    parser.exit(COULD_NOT_RUN, f"{parser.prog}: error: {message}\n")
