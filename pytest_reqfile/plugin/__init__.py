@@ -13,7 +13,7 @@ import pytest
 
 from pytest_reqfile.plugin import options
 from pytest_reqfile.plugin.names import concerns_us, is_ours
-from pytest_reqfile.plugin.recorder import ADVISORY, Recorder
+from pytest_reqfile.plugin.recorder import ADVISORY, LINKS, Recorder
 
 if TYPE_CHECKING:
     from pytest_reqfile.plugin.state import RunState
@@ -37,7 +37,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
-    config.pluginmanager.register(Recorder(), "reqfile-recorder")
+    options.check_report_paths(config)
+    config.pluginmanager.register(Recorder(config), "reqfile-recorder")
+    if config.pluginmanager.hasplugin("xdist"):
+        from pytest_reqfile.plugin.workers import XdistHooks
+
+        config.pluginmanager.register(XdistHooks(), "reqfile-xdist")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    config = session.config
+    if options.is_narrowed(config) and config.pluginmanager.hasplugin("dsession"):
+        _state(config).start_workers()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -54,9 +66,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     if options.is_on(config, "whole"):
         _state(config).add_whole_repository(session, items)
-    only = options.values(config, "only")
-    if _is_on(config) and (only or any(item.get_closest_marker("requirement") for item in items)):
-        _state(config).arrange(items, only)
+    if _is_on(config) and (
+        options.is_narrowed(config) or any(item.get_closest_marker("requirement") for item in items)
+    ):
+        _state(config).arrange(items)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -74,6 +87,9 @@ def pytest_runtest_makereport(
     describe = getattr(item, "describe_in_report", None)
     if describe is not None:
         describe(report, call)
+    links = item.stash.get(options.LINKED_REQUIREMENTS, None)
+    if links:
+        setattr(report, LINKS, list(links))
     return report
 
 

@@ -14,6 +14,7 @@ from pytest_reqfile.errors import GitError, Problem
 from pytest_reqfile.outcome import Location, Outcome
 from pytest_reqfile.plugin.items import ItemPlan, ReqfileItem
 from pytest_reqfile.plugin.opened import OpenedRepository, load_outcome
+from pytest_reqfile.reqfile.example_outcomes import CHECK_PREFIX, is_judged
 from pytest_reqfile.reqfile.values import Check, CommandCheck, Requirement
 from pytest_reqfile.workspace.paths import canonical, relative_to_root
 
@@ -73,6 +74,7 @@ def plans_of(opened: OpenedRepository, path: str, state: RunState) -> Iterator[I
     for requirement in requirements:
         for name, check in requirement.named_checks():
             yield _check_plan(opened, requirement, name, check)
+        yield from _example_plans(opened, requirement)
     if not problems and not requirements:
         absolute = opened.repository.snapshot.root / path
         reason = opened.why_not_collected(path) if state.is_named(absolute) else None
@@ -88,6 +90,20 @@ def _check_plan(opened: OpenedRepository, requirement: Requirement, name: str, c
         evaluate=partial(opened.evaluate, requirement, name),
         base=opened.repository.root,
     )
+
+
+def _example_plans(opened: OpenedRepository, requirement: Requirement) -> Iterator[ItemPlan]:
+    """The labeled examples of a requirement; of a judged one they measure and never fail (seed 004 EXAMPLES)."""
+    measured = is_judged(requirement)
+    modes = (_MODES["advisory"], _JUDGED) if measured else (_MODES["blocking"],)
+    for example in opened.examples(requirement):
+        yield ItemPlan(
+            name=f"{requirement.id}/{CHECK_PREFIX}{example.item}",
+            line=requirement.location.line,
+            markers=(requirement_mark(requirement), pytest.mark.example(of=requirement.id), *modes),
+            evaluate=partial(opened.evaluate_example, requirement, example),
+            base=opened.repository.root,
+        )
 
 
 def markers_of(requirement: Requirement, check: Check) -> tuple[pytest.MarkDecorator, ...]:

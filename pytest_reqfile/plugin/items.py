@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ import pytest
 
 from pytest_reqfile.outcome import NOT_LOOKED_AT, Outcome, to_wire
 from pytest_reqfile.plugin.failure import EvaluationError, RequirementNotMetError, located_failure
-from pytest_reqfile.plugin.recorder import ADVISORY, WIRE
+from pytest_reqfile.plugin.recorder import ADVISORY, ORIGIN, WIRE
 from pytest_reqfile.reports.item_text import advisory_reason, crash_place, failure_lines, first_message
+from pytest_reqfile.reports.junit import properties
+from pytest_reqfile.syntax.printable import visible
+from pytest_reqfile.workspace.paths import relative_to_root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,7 @@ class ReqfileItem(pytest.Item):
     def setup(self) -> None:
         """Evaluate; an error shows as pytest's error, never as passed or skipped."""
         outcome = self.outcome = self.plan.evaluate()
+        self.user_properties[:] = properties(outcome)  # a rerun evaluates again
         if outcome.status == "error" and outcome.blocking:
             raise EvaluationError(outcome.reason)
 
@@ -64,12 +69,13 @@ class ReqfileItem(pytest.Item):
         ):
             return  # a bug, a timeout or an interrupt keeps its own words
         setattr(report, WIRE, to_wire(outcome))
+        setattr(report, ORIGIN, (self.plan.base, _repository_path(self.plan.base, self.path) or outcome.declared.path))
         if report.failed:
             report.longrepr = self._failure(outcome)
         elif outcome.status in NOT_LOOKED_AT:
             # Said here rather than with an exception: at 10,000 items building and reading those is what costs.
             report.outcome = "skipped"
-            report.longrepr = (str(self.path), self.plan.line, f"Skipped: {outcome.reason}")
+            report.longrepr = (str(self.path), self.plan.line, visible(f"Skipped: {outcome.reason}"))
         elif outcome.status != "pass":
             report.outcome = "skipped"
             report.wasxfail = f"advisory: {advisory_reason(outcome)}"
@@ -79,10 +85,16 @@ class ReqfileItem(pytest.Item):
         place = crash_place(outcome)
         path = Path(self.plan.base, place.path)
         shown = failure_lines(outcome, self._shown_path)
-        return located_failure(shown, str(path), place.line, first_message(outcome))
+        return located_failure(shown, visible(str(path)), place.line, first_message(outcome))
 
     def _shown_path(self, path: str) -> str:
         """A path of the outcome as seen from where pytest was started, so that editors and people can follow it."""
         absolute = Path(self.plan.base, path)
         start = self.config.invocation_params.dir
         return str(absolute.relative_to(start)) if absolute.is_relative_to(start) else str(absolute)
+
+
+@lru_cache(maxsize=64)
+def _repository_path(base: str, path: Path) -> str | None:
+    """Asked for every item of a file."""
+    return relative_to_root(Path(base), path)

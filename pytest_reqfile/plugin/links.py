@@ -10,7 +10,7 @@ import pytest
 from pytest_reqfile.errors import GitError, UsageError
 from pytest_reqfile.plugin.collect import requirement_mark
 from pytest_reqfile.plugin.items import ReqfileItem
-from pytest_reqfile.plugin.options import UNKNOWN_REQUIREMENTS
+from pytest_reqfile.plugin.options import LINKED_REQUIREMENTS, UNKNOWN_REQUIREMENTS
 from pytest_reqfile.reqfile.values import Requirement
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ class Links:
         if not ids:
             return
         known = self._requirements(item)
+        if not isinstance(known, str):
+            item.stash[LINKED_REQUIREMENTS] = tuple(identifier for identifier in ids if identifier in known)
         for identifier in ids:
             if isinstance(known, str) or identifier not in known:
                 why = known if isinstance(known, str) else "no Reqfile of the repository defines it"

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from pytest_reqfile.errors import Problem
+from pytest_reqfile.errors import FileError, Problem
 from pytest_reqfile.outcome import Location, Outcome
+from pytest_reqfile.plugin.narrowing import Narrowing
 from pytest_reqfile.reqfile.command import CommandContext
+from pytest_reqfile.reqfile.example_outcomes import deferred_example, evaluate_example
+from pytest_reqfile.reqfile.example_run import ExampleContext
+from pytest_reqfile.reqfile.examples import BrokenExample, Example, read_examples
 from pytest_reqfile.reqfile.outcomes import check_outcome
 from pytest_reqfile.reqfile.plan import PlannedCheck, Selection, plan_checks
 from pytest_reqfile.reqfile.repository import Repository
@@ -25,10 +29,11 @@ CheckKey = tuple[str, str, str]
 class OpenedRepository:
     """Asks the layers below and keeps what they say for the rest of the run."""
 
-    def __init__(self, *, repository: Repository, selection: Selection, edition: Callable[[], Edition]) -> None:
+    def __init__(self, *, repository: Repository, narrowing: Narrowing, edition: Callable[[], Edition]) -> None:
         self.repository = repository
-        self._selection = selection
+        self._narrowing = narrowing
         self._edition = edition
+        self._cancellation = Cancellation()
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -71,6 +76,39 @@ class OpenedRepository:
             return check_outcome(planned, "error", reason=f"its settings cannot be read: {broken}", blocking=True)
         return evaluate_check(planned, self._context)
 
+    def examples(self, requirement: Requirement) -> tuple[Example | BrokenExample, ...]:
+        """The labeled examples of a requirement; a folder of them that cannot be read is one that is broken."""
+        try:
+            return read_examples(self.repository.catalog, requirement)
+        except FileError as error:
+            problem = Problem(message=str(error))
+            where = requirement.location
+            return (BrokenExample(name="examples", item="load", declared=where, path=where.path, problems=(problem,)),)
+
+    def evaluate_example(self, requirement: Requirement, example: Example | BrokenExample) -> Outcome:
+        """The outcome of one labeled example, in a repository of its own; a fast run leaves it for a full one."""
+        if self._narrowing.plain.fast:
+            return deferred_example(example, requirement)
+        return evaluate_example(example, requirement, self._example_context)
+
+    @cached_property
+    def _example_context(self) -> ExampleContext:
+        return ExampleContext(
+            repository=self.repository,
+            edition=self._edition(),
+            program=our_program(),
+            cancellation=self._cancellation,
+        )
+
+    def narrow(self) -> None:
+        """Work out what a changed-only run looks at. Raises pytest.UsageError for a base that cannot be used."""
+        if self.repository.catalog.requirements:
+            _ = self._selection
+
+    @cached_property
+    def _selection(self) -> Selection:
+        return self._narrowing.selection(self.repository, self._edition())
+
     @cached_property
     def _planned(self) -> Mapping[CheckKey, PlannedCheck]:
         checks = plan_checks(self.repository.catalog, self._selection)
@@ -83,7 +121,7 @@ class OpenedRepository:
             environment=self.repository.command_environment(),
             edition=self._edition(),
             program=our_program(),
-            cancellation=Cancellation(),
+            cancellation=self._cancellation,
         )
 
     def _broken_config(self, folder: str) -> Problem | None:

@@ -5,15 +5,20 @@ A flag beats its ini key. Only pytest and the standard library are imported: thi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import pytest
 
 UNKNOWN_REQUIREMENTS: Final = pytest.StashKey[str]()
 """On a Python test that is linked to a requirement nobody defines: the message of its error."""
+LINKED_REQUIREMENTS: Final = pytest.StashKey[tuple[str, ...]]()
+"""On a Python test: the ids of the requirements it is linked to."""
+REPORTS: Final = ("sarif", "junit", "json", "html")
 
-ArgumentKind = Literal["switch", "value", "list"]
+ArgumentKind = Literal["switch", "value", "optional", "list", "path"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +66,38 @@ OPTIONS: Final = (
         help="only the listed requirements; the others are deselected; repeatable",
     ),
     Option(
+        name="changed",
+        flag="--reqfile-changed",
+        kind="optional",
+        metavar="BASE",
+        help="only what changed since BASE and HEAD parted (default: the nearest config's base, then origin/HEAD); "
+        "in the ini file, BASE or `true`",
+    ),
+    Option(
+        name="staged",
+        flag="--reqfile-staged",
+        kind="switch",
+        help="only what is staged for the next commit",
+    ),
+    Option(
         name="fast",
         flag="--reqfile-fast",
         kind="switch",
         help="only decision checks and commands declared `fast: true`; the others are left for a full run",
+    ),
+    Option(
+        name="log",
+        flag="--reqfile-log",
+        kind="path",
+        metavar="PATH",
+        help="append a JSON line for each command check and finding of the run",
+    ),
+    Option(
+        name="log_tag",
+        flag="--reqfile-log-tag",
+        kind="list",
+        metavar="K=V",
+        help="a tag on every line of the log; repeatable",
     ),
     Option(
         name="edition",
@@ -73,6 +106,34 @@ OPTIONS: Final = (
         metavar="EDITION",
         choices=("0.1", "0.4"),
         help="which published behaviour of reqfile applies where two contradict (default: $REQFILE_EDITION, else 0.1)",
+    ),
+    Option(
+        name="sarif",
+        flag="--reqfile-sarif",
+        kind="path",
+        metavar="PATH",
+        help="write a SARIF 2.1.0 report for code scanning",
+    ),
+    Option(
+        name="junit",
+        flag="--reqfile-junit",
+        kind="path",
+        metavar="PATH",
+        help="write a JUnit XML report of the requirements alone",
+    ),
+    Option(
+        name="json",
+        flag="--reqfile-json",
+        kind="path",
+        metavar="PATH",
+        help="write everything the run knows as JSON",
+    ),
+    Option(
+        name="html",
+        flag="--reqfile-html",
+        kind="path",
+        metavar="PATH",
+        help="write one self-contained HTML page",
     ),
 )
 _BY_NAME: Final = {option.name: option for option in OPTIONS}
@@ -90,7 +151,9 @@ def add_options(parser: pytest.Parser) -> None:
 _INI_TYPES: Final[dict[ArgumentKind, Literal["bool", "string", "args"]]] = {
     "switch": "bool",
     "value": "string",
+    "optional": "string",
     "list": "args",
+    "path": "string",
 }
 
 
@@ -99,6 +162,7 @@ def _add_flag(group: pytest.OptionGroup, option: Option) -> None:
         group.addoption(option.flag, dest=option.dest, action="store_true", default=None, help=option.help)
         return
     action = "append" if option.kind == "list" else "store"
+    optional: dict[str, Any] = {"nargs": "?", "const": ""} if option.kind == "optional" else {}
     group.addoption(
         option.flag,
         dest=option.dest,
@@ -107,6 +171,7 @@ def _add_flag(group: pytest.OptionGroup, option: Option) -> None:
         metavar=option.metavar,
         choices=option.choices,
         help=option.help,
+        **optional,
     )
 
 
@@ -130,6 +195,58 @@ def value(config: pytest.Config, name: str) -> str | None:
         expected = ", ".join(option.choices)
         raise pytest.UsageError(f"{option.ini}: expected one of {expected}, found {found!r}")
     return found
+
+
+def path(config: pytest.Config, name: str) -> Path | None:
+    """The absolute path of a path option: a flag's is relative to the current folder, an ini key's to rootdir."""
+    option = _BY_NAME[name]
+    flag = config.getoption(option.dest)
+    if flag:
+        return Path(config.invocation_params.dir, flag)
+    found = config.getini(option.ini) if option.in_ini else None
+    return Path(config.rootpath, found) if found else None
+
+
+def report_paths(config: pytest.Config) -> Iterator[tuple[str, Path]]:
+    """Each report that was asked for, with its absolute path."""
+    for name in REPORTS:
+        found = path(config, name)
+        if found is not None:
+            yield name, found
+
+
+def writes_reports(config: pytest.Config) -> bool:
+    """Whether this process writes reports at the end: no worker of xdist does, nor a run that only collects."""
+    if hasattr(config, "workerinput") or config.option.collectonly or is_on(config, "off"):
+        return False
+    return any(report_paths(config))
+
+
+def check_report_paths(config: pytest.Config) -> None:
+    """Raise pytest.UsageError where two reports would be written to one file."""
+    writers: dict[Path, str] = {}
+    for name, found in report_paths(config):
+        if found in writers:
+            raise pytest.UsageError(f"--reqfile-{name} and --reqfile-{writers[found]} both name {found}")
+        writers[found] = name
+
+
+def is_narrowed(config: pytest.Config) -> bool:
+    """Whether an option that narrows the run, or says how it is judged, was given."""
+    if is_on(config, "off"):
+        return False
+    return optional_value(config, "changed") is not None or any(
+        _given(config, name) for name in ("only", "staged", "edition", "log_tag")
+    )
+
+
+def optional_value(config: pytest.Config, name: str) -> str | None:
+    """The value of an option that may stand alone: empty then, None where it was not given at all."""
+    flag: str | None = config.getoption(_BY_NAME[name].dest)
+    if flag is not None:
+        return flag
+    found: str = config.getini(_BY_NAME[name].ini) or ""
+    return "" if found.lower() == "true" else found or None
 
 
 def _given(config: pytest.Config, name: str) -> Any:

@@ -5,36 +5,111 @@ Under xdist that is the controller alone; results arrive as plain dicts on the r
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from pytest_reqfile.plugin import options
 from pytest_reqfile.plugin.names import is_ours
 
 WIRE: Final = "reqfile_outcome"
 """The attribute of a report that carries the outcome in its wire form."""
+ORIGIN: Final = "reqfile_origin"
+"""Beside it: the absolute folder that the outcome's paths are relative to, and the item's file below it."""
 ADVISORY: Final = "reqfile_advisory"
 """The attribute of a report whose outcome was looked at but does not gate."""
+LINKS: Final = "reqfile_links"
+"""The attribute of a Python test's report: the ids of the requirements it is linked to."""
 
 
 class Recorder:
-    """The outcomes of a run by node id, in wire form until somebody asks for them."""
+    """What a run came to, by node id and in wire form until somebody asks for it.
 
-    def __init__(self) -> None:
+    ``expected`` are the items of ours that were to run, ``span`` is when the first phase began and the last ended.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
         self.wires: dict[str, dict[str, Any]] = {}
+        self.origins: dict[str, tuple[str, str]] = {}
+        self.links: dict[str, tuple[str, ...]] = {}
+        self.results: dict[str, str] = {}
+        self.expected: tuple[str, ...] = ()
+        self.span: tuple[float, float] | None = None
+        self.exit_status = 0
+        self.problems: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note what is to run; a run that ends early leaves errors, not holes."""
+        self.expected = tuple(item.nodeid for item in session.items if hasattr(item, "describe_in_report"))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """The same under xdist, whose controller collects nothing; every worker collects the same."""
+        if not self.expected:
+            self.expected = tuple(nodeid for nodeid in ids if is_of_ours(nodeid))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the outcome a report carries; one of ours that carries none was lost with its worker or to a bug."""
         wire = getattr(report, WIRE, None)
         if wire is not None:
             self.wires[report.nodeid] = wire
-        elif report.failed and is_ours(Path(report.nodeid.split("::")[0])):
+            self.origins[report.nodeid] = getattr(report, ORIGIN)
+        elif report.failed and is_of_ours(report.nodeid):
             self.wires[report.nodeid] = {"lost": report.longreprtext.strip().rpartition("\n")[2]}
+        links = getattr(report, LINKS, None)
+        if links is not None:
+            self._keep_linked(report, tuple(links))
+        self._stretch(report)
+
+    def _keep_linked(self, report: pytest.TestReport, links: tuple[str, ...]) -> None:
+        self.links[report.nodeid] = links
+        if str(report.outcome) == "rerun":
+            self.results.pop(report.nodeid, None)  # what counts is the attempt that follows
+        elif report.when == "call" or not report.passed:
+            self.results[report.nodeid] = _result(report)
+
+    def _stretch(self, report: pytest.TestReport) -> None:
+        began, ended = getattr(report, "start", 0.0), getattr(report, "stop", 0.0)
+        if began:  # the report of a crash has none
+            first, last = self.span or (began, ended)
+            self.span = min(first, began), max(last, ended)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write the reports that were asked for; one that cannot be written fails the run."""
+        self.exit_status = int(exitstatus)
+        if options.writes_reports(self._config) and exitstatus != pytest.ExitCode.USAGE_ERROR:
+            from pytest_reqfile.plugin.writing import write_reports
+
+            self.problems, self.notes = write_reports(session, self)
+            if self.problems and exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The section of ours, where there was anything of ours."""
-        if self.wires:
+        if self.wires or self.links or self.problems or self.notes:
             from pytest_reqfile.plugin.terminal import write_section
 
-            write_section(terminalreporter, self.wires)
+            write_section(terminalreporter, self)
+
+    def unreached(self) -> Iterable[str]:
+        """The items of ours that were to run and have no outcome."""
+        return (nodeid for nodeid in self.expected if nodeid not in self.wires)
+
+
+def is_of_ours(nodeid: str) -> bool:
+    """Whether an item of that id was collected from a file of ours."""
+    return is_ours(Path(nodeid.partition("::")[0]))
+
+
+def _result(report: pytest.TestReport) -> str:
+    expected = hasattr(report, "wasxfail")
+    if report.skipped:
+        return "xfailed" if expected else "skipped"
+    if report.passed:
+        return "xpassed" if expected else "passed"
+    return "failed" if report.when == "call" else "error"

@@ -15,8 +15,10 @@ from pytest_reqfile.plugin.collect import ReqfileFile, collect_file
 from pytest_reqfile.plugin.items import ReqfileItem
 from pytest_reqfile.plugin.links import Links
 from pytest_reqfile.plugin.names import is_config_like
+from pytest_reqfile.plugin.narrowing import Narrowing, Wire
 from pytest_reqfile.plugin.opened import OpenedRepository
-from pytest_reqfile.reqfile.plan import Selection, parse_only
+from pytest_reqfile.plugin.workers import given_by_controller
+from pytest_reqfile.reports.run_log import parse_tags
 from pytest_reqfile.reqfile.repository import Repository, open_repository
 from pytest_reqfile.reqfile.values import Edition
 from pytest_reqfile.workspace.environment import Environment
@@ -41,6 +43,8 @@ class RunState:
         self._config = config
         self._environment = Environment.current()
         self._opened: dict[Path, OpenedRepository | GitError] = {}
+        self.narrowing = Narrowing(config, given_by_controller(config))
+        self.handed_over: Wire = {}
 
     @cached_property
     def edition(self) -> Edition:
@@ -49,11 +53,6 @@ class RunState:
         if chosen not in {"0.1", "0.4"}:
             raise pytest.UsageError(f"REQFILE_EDITION: expected one of 0.1, 0.4, found {chosen!r}")
         return "0.4" if chosen == "0.4" else "0.1"
-
-    @cached_property
-    def selection(self) -> Selection:
-        """What the options narrow the run to; ``only`` deselects items instead (design 2.6)."""
-        return Selection(fast=options.is_on(self._config, "fast"))
 
     @property
     def repository(self) -> Repository:
@@ -76,7 +75,28 @@ class RunState:
             repository = open_repository(folder, self._environment, cached_only=cached_only)
         except GitError as error:
             return error
-        return OpenedRepository(repository=repository, selection=self.selection, edition=lambda: self.edition)
+        return OpenedRepository(repository=repository, narrowing=self.narrowing, edition=lambda: self.edition)
+
+    def start_workers(self) -> None:
+        """Work out once, in the controller, what every worker needs; a change that cannot be known stops here."""
+        self.judge_options()
+        try:
+            opened = self.opened(self._config.rootpath)
+        except GitError:
+            return  # nothing of ours can be narrowed outside a repository; what is collected says so itself
+        self.handed_over = self.narrowing.wire(opened.repository, self.edition)
+
+    def judge_options(self) -> None:
+        """Raise pytest.UsageError for options that ask for something impossible, before anything runs."""
+        self.narrowing.judge()
+        tags = options.values(self._config, "log_tag")
+        if tags and options.value(self._config, "log") is None:
+            raise pytest.UsageError("--reqfile-log-tag needs --reqfile-log: without a log there is nothing to tag")
+        try:
+            parse_tags(tags, "--reqfile-log-tag")
+        except UsageError as error:
+            raise pytest.UsageError(*error.messages) from error
+        _ = self.edition
 
     def add_whole_repository(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Collect what the walk did not meet, found in the one git listing (design 2.1, ``--reqfile``).
@@ -118,17 +138,20 @@ class RunState:
         """Whether the path itself was asked for on the command line."""
         return path in self._named
 
-    def arrange(self, items: list[pytest.Item], only: tuple[str, ...]) -> None:
+    def arrange(self, items: list[pytest.Item]) -> None:
         """Link Python tests to their requirements and keep only the requirements asked for.
 
         Options are judged here, where pytest still answers with a usage error before anything runs.
         """
-        _ = self.edition
+        self.judge_options()
         links = Links(self)
         for item in items:
             links.complete(item)
+        for opened in self._opened.values():
+            if isinstance(opened, OpenedRepository):
+                opened.narrow()
         try:
-            dropped = links.left_out(items, parse_only(only))
+            dropped = links.left_out(items, self.narrowing.plain.only)
         except UsageError as error:
             raise pytest.UsageError(*error.messages) from error
         if dropped:

@@ -2,46 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
-from pytest_reqfile.outcome import Location, Outcome, from_wire
+from pytest_reqfile import __version__
+from pytest_reqfile.outcome import Outcome
+from pytest_reqfile.plugin import options
+from pytest_reqfile.plugin.folding import known_requirements, linked_tests, reported_items
+from pytest_reqfile.plugin.recorder import Recorder
 from pytest_reqfile.reports.check import CheckReport
 from pytest_reqfile.reports.check_plain import finding_lines, summary_line
 from pytest_reqfile.reports.item_text import first_message
+from pytest_reqfile.reports.run_report import ItemResult, run_report
+from pytest_reqfile.reports.traceability import trace_lines, traces, unverified_line
+from pytest_reqfile.reports.words import counted
+from pytest_reqfile.syntax.printable import visible
 
 
-def write_section(terminal: pytest.TerminalReporter, wires: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write the section; with ``-q`` only its summary line, with ``-qq`` nothing."""
+def write_section(terminal: pytest.TerminalReporter, recorder: Recorder) -> None:
+    """Write the section; with ``-q`` only its summary line, with ``-qq`` nothing but reports that were not written."""
     verbosity = terminal.config.get_verbosity()
-    outcomes = tuple(outcome_of(nodeid, wire) for nodeid, wire in wires.items())
-    if verbosity < -1:
-        return
+    report = run_report(__version__, reported_items(terminal.config, recorder))
     if verbosity >= 0:
         terminal.section("reqfile")
-        for line in (line for outcome in outcomes for line in _unfailing_lines(outcome)):
+        for line in _section_lines(terminal.config, recorder, report.items):
             terminal.write_line(line)
+    for problem in recorder.problems:
+        terminal.write_line(visible(f"error: {problem}"), red=True)
+    if verbosity >= -1:
+        for line in _last_lines(report.outcomes):
+            terminal.write_line(line)
+
+
+def _section_lines(config: pytest.Config, recorder: Recorder, items: tuple[ItemResult, ...]) -> Iterator[str]:
+    for item in items:
+        yield from _unfailing_lines(item.outcome)
+    yield from _trace_lines(config, recorder, items)
+    yield from map(visible, recorder.notes)
+    unreached = sum(1 for _ in recorder.unreached())
+    if unreached:
+        yield f"{counted(unreached, 'item')} not run: the run ended before"
+
+
+def _trace_lines(config: pytest.Config, recorder: Recorder, items: tuple[ItemResult, ...]) -> Iterator[str]:
+    """With ``-v`` what belongs to each requirement; under ``--reqfile`` always what nothing verified."""
+    in_full = config.get_verbosity() > 0
+    if not in_full and not options.is_on(config, "whole"):
+        return
+    requirements = known_requirements(config)
+    found = traces(run_report(__version__, items, tests=linked_tests(recorder), requirements=requirements))
+    if in_full:
+        yield from trace_lines(trace for trace in found if trace.checks or trace.examples or trace.tests)
+    unverified = unverified_line(found)
+    if unverified is not None:
+        yield unverified
+
+
+def _last_lines(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     requirements = tuple(outcome for outcome in outcomes if outcome.subject in {"requirement", "load"})
     if requirements:
         judges = any(outcome.check == "decision" for outcome in requirements)
-        terminal.write_line(summary_line(CheckReport(outcomes=requirements, judges=judges)))
-
-
-def outcome_of(nodeid: str, wire: Mapping[str, Any]) -> Outcome:
-    """The outcome behind a report; one that was lost is an error under the item's name, never a hole."""
-    if "lost" not in wire:
-        return from_wire(wire)
-    path, _, name = nodeid.partition("::")
-    return Outcome(
-        subject="load" if name == "load" else "requirement",
-        owner=name.partition("/")[0] or path,
-        check=name.partition("/")[2],
-        status="error",
-        declared=Location(path=path, line=1),
-        reason=str(wire["lost"]) or "the item ended without a result",
-    )
+        yield summary_line(CheckReport(outcomes=requirements, judges=judges))
 
 
 def _unfailing_lines(outcome: Outcome) -> list[str]:

@@ -11,6 +11,7 @@ from pytest_reqfile.reqfile.example_cells import CaseResult
 from pytest_reqfile.reqfile.example_run import ExampleContext, run_example
 from pytest_reqfile.reqfile.examples import BrokenExample, Example
 from pytest_reqfile.reqfile.labels import Expected
+from pytest_reqfile.reqfile.outcomes import DEFERRED
 from pytest_reqfile.reqfile.values import DecisionCheck, Requirement
 
 CHECK_PREFIX: Final = "examples/"
@@ -33,6 +34,22 @@ def evaluate_example(
     result = CaseResult(label=example.label, runs=runs)
     reason = result.errors[0].text.removeprefix("error: ") if result.errors else None
     return _outcome(example, requirement, result, reason=reason)
+
+
+def deferred_example(example: Example | BrokenExample, requirement: Requirement) -> Outcome:
+    """The outcome of an example that a fast run leaves for a full one."""
+    return Outcome(
+        subject="example",
+        owner=requirement.id,
+        check=f"{CHECK_PREFIX}{example.item}",
+        status="deferred",
+        declared=example.declared,
+        reason=DEFERRED,
+        blocking=not is_judged(requirement),
+        title=requirement.must,
+        why=requirement.why,
+        details={"example": example.name, "path": example.path},
+    )
 
 
 def evaluate_examples(

@@ -1,0 +1,125 @@
+"""What the recorder kept, as the value that reports are made from: paths from the repository root, nothing missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+
+import pytest
+
+from pytest_reqfile import __version__
+from pytest_reqfile.errors import GitError
+from pytest_reqfile.outcome import Location, Outcome, Subject, from_wire
+from pytest_reqfile.plugin.recorder import Recorder
+from pytest_reqfile.reports.run_report import (
+    ItemResult,
+    KnownRequirement,
+    LinkedTest,
+    RunReport,
+    TestResult,
+    moved,
+    run_report,
+)
+from pytest_reqfile.workspace.git import nearest_repository
+from pytest_reqfile.workspace.paths import canonical
+
+NOT_RUN: Final = "not run: the run ended before it"
+_SUBJECTS: Final[dict[str, Subject]] = {".toml": "verifier", ".lock": "lock", ".json": "oracle"}
+
+
+def fold(config: pytest.Config, recorder: Recorder, stopped: str | None = None) -> RunReport:
+    """The run so far. An item that was to run and did not is an error; ``stopped`` says why the run ended early."""
+    unreached = tuple(recorder.unreached())
+    if unreached and stopped is None:
+        stopped = f"{len(unreached)} collected items were not run"
+    began, ended = recorder.span or (0.0, 0.0)
+    places = Places(config)
+    lost = (_item(nodeid, {"lost": NOT_RUN}, recorder, places) for nodeid in unreached)
+    return run_report(
+        __version__,
+        (*reported_items(config, recorder), *lost),
+        tests=linked_tests(recorder),
+        requirements=known_requirements(config),
+        stopped=stopped,
+        started=began,
+        seconds=max(0.0, ended - began),
+    )
+
+
+def reported_items(config: pytest.Config, recorder: Recorder) -> Iterator[ItemResult]:
+    """The items that came to something, in the order in which they did."""
+    places = Places(config)
+    return (_item(nodeid, wire, recorder, places) for nodeid, wire in recorder.wires.items())
+
+
+class Places:
+    """Where files lie, seen from the root of the repository that pytest runs in."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._rootdir = canonical(config.rootpath)
+        self._root = canonical(nearest_repository(self._rootdir))
+
+    def below_root(self, folder: str) -> str:
+        """The repository path of an absolute folder; the folder itself where it lies outside."""
+        path = Path(folder)
+        if not path.is_relative_to(self._root):
+            return folder
+        relative = path.relative_to(self._root).as_posix()
+        return "" if relative == "." else relative
+
+    def of_node(self, nodeid: str) -> str:
+        """The repository path of the file that a node id names."""
+        return self.below_root(os.path.normpath(self._rootdir / nodeid.partition("::")[0]))
+
+
+def _item(nodeid: str, wire: Mapping[str, Any], recorder: Recorder, places: Places) -> ItemResult:
+    if "lost" in wire:
+        file = places.of_node(nodeid)
+        return ItemResult(nodeid=nodeid, file=file, outcome=lost_outcome(nodeid, file, str(wire["lost"])))
+    base, file = recorder.origins[nodeid]
+    folder = places.below_root(base)
+    outcome = moved(from_wire(wire), folder)
+    return ItemResult(nodeid=nodeid, file=f"{folder}/{file}" if folder else file, outcome=outcome)
+
+
+def lost_outcome(nodeid: str, file: str, reason: str) -> Outcome:
+    """The error of an item whose outcome was lost, under the item's name, never a hole."""
+    name = nodeid.partition("::")[2]
+    owner, _, check = name.partition("/")
+    return Outcome(
+        subject=_subject(file, check, name),
+        owner=owner or file,
+        check=check,
+        status="error",
+        declared=Location(path=file, line=1),
+        reason=reason or "the item ended without a result",
+    )
+
+
+def _subject(file: str, check: str, name: str) -> Subject:
+    if name == "load":
+        return "load"
+    return "example" if check.startswith("examples/") else _SUBJECTS.get(Path(file).suffix, "requirement")
+
+
+def linked_tests(recorder: Recorder) -> Iterator[LinkedTest]:
+    """The Python tests that are linked to requirements, with their results."""
+    for nodeid, links in recorder.links.items():
+        result = cast("TestResult", recorder.results.get(nodeid, "error"))
+        yield LinkedTest(nodeid=nodeid, requirements=links, result=result)
+
+
+def known_requirements(config: pytest.Config) -> Iterator[KnownRequirement]:
+    """Every requirement of the repository that pytest runs in; none outside of one."""
+    from pytest_reqfile.plugin.state import state_of
+
+    try:
+        catalog = state_of(config).repository.catalog
+    except GitError:
+        return
+    for requirement in catalog.requirements:
+        yield KnownRequirement(
+            id=requirement.id, kind=requirement.kind, declared=requirement.location, must=requirement.must
+        )
