@@ -5,7 +5,8 @@
     ├── WorkspaceError       the outside world refused
     │   ├── FileError        a file could not be read or written
     │   ├── GitError         git is missing, failed, or there is no repository
-    │   └── ProcessError     a command could not be started
+    │   ├── ProcessError     a command could not be started
+    │   └── HttpError        a server gave no complete answer
     └── UsageError           the command line or an option asks for something impossible
 
 Anything that is not a ``ReqfileError`` is a bug of ours and keeps its traceback.
@@ -77,6 +78,14 @@ class GitError(WorkspaceError):
 
 class ProcessError(WorkspaceError):
     """A command could not be started; the text names it."""
+
+
+class HttpError(WorkspaceError):
+    """A server gave no complete answer. ``answered`` says that its answer had begun, so that the request was taken."""
+
+    def __init__(self, message: str, *, answered: bool = False) -> None:
+        super().__init__(message)
+        self.answered = answered
 
 
 class UsageError(ReqfileError):

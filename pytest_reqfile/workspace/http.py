@@ -1,0 +1,319 @@
+"""HTTP requests to a model service: bounded in time and size, never redirected (libraries.md 8)."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+from urllib.parse import SplitResult, urlsplit
+
+from pytest_reqfile import __version__
+from pytest_reqfile.errors import HttpError
+from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.proxies import Proxy, proxy_for
+
+ATTEMPT_SECONDS: Final = 60.0
+CONNECT_SECONDS: Final = 10.0
+BODY_LIMIT: Final = 4 * 1024 * 1024
+_WORDS_SHOWN: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpReply:
+    """What a server answered, whatever its status. ``retry_after`` is how many seconds it asks to wait."""
+
+    status: int
+    body: bytes
+    retry_after: float | None = None
+
+
+class Transport(Protocol):
+    """Sends requests; used from several threads at once."""
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> HttpReply:
+        """The complete reply, a redirect as it is. Raises HttpError when there is none."""
+
+    def abort(self) -> None:
+        """Cut every request short, those that run and those that come later."""
+
+
+class HttpTransport:
+    """``Transport`` over ``http.client``: connections are kept and used by one thread at a time.
+
+    TLS is verified, ``http://`` goes to loopback alone, proxies are those of ``environment``. Each request is answered
+    within ``seconds`` however slowly the server drips, by at most ``limit`` bytes.
+    """
+
+    def __init__(self, environment: Environment, *, seconds: float = ATTEMPT_SECONDS, limit: int = BODY_LIMIT) -> None:
+        self._environment = environment
+        self._seconds = seconds
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._idle: dict[tuple[str, str], list[_Connection]] = {}
+        self._open: set[_Connection] = set()
+        self._aborted = False
+        self._context: ssl.SSLContext | None = None
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> HttpReply:
+        """See ``Transport``. A kept connection that the server has closed meanwhile is replaced once."""
+        target = _target(url)
+        expires = time.monotonic() + self._seconds
+        connection = self._kept(target)
+        if connection is not None:
+            reply = self._exchange(connection, target, headers, body, expires, kept=True)
+            if reply is not None:
+                return reply
+        reply = self._exchange(self._connect(target, expires), target, headers, body, expires, kept=False)
+        assert reply is not None, "only a kept connection may be stale"
+        return reply
+
+    def abort(self) -> None:
+        """See ``Transport``."""
+        with self._lock:
+            self._aborted = True
+            connections = tuple(self._open)
+        for connection in connections:
+            connection.cut()
+
+    def close(self) -> None:
+        """Close the connections that are kept."""
+        with self._lock:
+            kept = [connection for idle in self._idle.values() for connection in idle]
+            self._idle.clear()
+        for connection in kept:
+            self._drop(connection)
+
+    def _exchange(
+        self,
+        connection: _Connection,
+        target: SplitResult,
+        headers: Mapping[str, str],
+        body: bytes,
+        expires: float,
+        *,
+        kept: bool,
+    ) -> HttpReply | None:
+        """The reply; None when a kept connection turned out to be closed before a byte of it came."""
+        keep = False
+        try:
+            connection.expire_at(expires)
+            response = connection.send(target, headers, body)
+            reply = connection.read(response, self._limit)
+            keep = not response.will_close
+            return reply
+        except (http.client.RemoteDisconnected, ConnectionError) as error:
+            if kept and not connection.answered and not self._aborted:
+                return None
+            raise self._failure(error, connection) from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise self._failure(error, connection) from error
+        finally:
+            if keep and not self._aborted:
+                self._keep(target, connection)
+            else:
+                self._drop(connection)
+
+    def _connect(self, target: SplitResult, expires: float) -> _Connection:
+        if self._aborted:
+            raise HttpError("stopped")
+        try:
+            proxy = proxy_for(target, self._environment)
+            context = self._tls() if target.scheme == "https" else None
+            connection = _Connection(target, proxy, context, min(CONNECT_SECONDS, expires - time.monotonic()))
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise self._failure(error, None) from error
+        with self._lock:
+            self._open.add(connection)
+        return connection
+
+    def _failure(self, error: Exception, connection: _Connection | None) -> HttpError:
+        if self._aborted:
+            return HttpError("stopped")
+        answered = connection is not None and connection.answered
+        if isinstance(error, TimeoutError):
+            seconds = min(CONNECT_SECONDS, self._seconds) if connection is None else self._seconds
+            return HttpError(f"no complete answer within {seconds:g} seconds", answered=answered)
+        return HttpError(_words(error), answered=answered)
+
+    def _tls(self) -> ssl.SSLContext:
+        with self._lock:
+            if self._context is None:
+                self._context = ssl.create_default_context()
+            return self._context
+
+    def _kept(self, target: SplitResult) -> _Connection | None:
+        with self._lock:
+            idle = self._idle.get((target.scheme, target.netloc))
+            return idle.pop() if idle else None
+
+    def _keep(self, target: SplitResult, connection: _Connection) -> None:
+        with self._lock:
+            self._idle.setdefault((target.scheme, target.netloc), []).append(connection)
+
+    def _drop(self, connection: _Connection) -> None:
+        with self._lock:
+            self._open.discard(connection)
+        connection.close()
+
+
+class _Connection:
+    """One connection to a server, directly or through a proxy's tunnel."""
+
+    def __init__(self, target: SplitResult, proxy: Proxy | None, context: ssl.SSLContext | None, wait: float) -> None:
+        host, port = str(target.hostname), target.port
+        first = (proxy.host, proxy.port) if proxy is not None else (host, port)
+        self._client = (
+            http.client.HTTPConnection(*first, timeout=max(wait, _SOON))
+            if context is None
+            else http.client.HTTPSConnection(*first, timeout=max(wait, _SOON), context=context)
+        )
+        if proxy is not None:
+            self._client.set_tunnel(host, port or self._client.default_port, dict(proxy.headers))
+        self._client.connect()
+        self._client.auto_open = 0  # a lost connection is never replaced in silence
+        self._socket = _BoundedSocket(self._client.sock)
+        client: Any = self._client
+        client.sock = self._socket
+        self.answered = False
+
+    def expire_at(self, expires: float) -> None:
+        """Every read and write from now on ends at ``expires``, on the monotonic clock."""
+        self._socket.expires = expires
+        self.answered = False
+
+    def send(self, target: SplitResult, headers: Mapping[str, str], body: bytes) -> http.client.HTTPResponse:
+        path = target.path + (f"?{target.query}" if target.query else "")
+        self._client.request("POST", path, body=body, headers={**_ALWAYS, **headers})
+        response = self._client.getresponse()
+        self.answered = True
+        return response
+
+    def read(self, response: http.client.HTTPResponse, limit: int) -> HttpReply:
+        data = response.read(limit + 1)
+        if len(data) > limit:
+            raise ValueError(f"the answer is larger than {limit // 1024} KiB")
+        if response.length:
+            raise ValueError("the answer was cut off")
+        return HttpReply(status=response.status, body=data, retry_after=_retry_after(response.getheader("Retry-After")))
+
+    def cut(self) -> None:
+        """End what runs on the connection, from another thread."""
+        self._socket.cut()
+
+    def close(self) -> None:
+        self._client.close()
+
+
+class _BoundedSocket:
+    """A connected socket as ``http.client`` uses it, each of whose reads and writes ends at one deadline."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self.expires = 0.0
+
+    def wait_until_expiry(self) -> None:
+        """What comes next may take as long as is left."""
+        left = self.expires - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        self._socket.settimeout(left)
+
+    def sendall(self, data: bytes) -> None:
+        self.wait_until_expiry()
+        self._socket.sendall(data)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        del mode
+        return io.BufferedReader(_BoundedStream(self, self._socket.makefile("rb", buffering=0)))
+
+    def cut(self) -> None:
+        with suppress(OSError):  # closed meanwhile
+            # Not that of an SSL socket, which would forget its keys while another thread uses them.
+            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class _BoundedStream(io.RawIOBase):
+    """What a server sends, read until the socket's deadline."""
+
+    def __init__(self, owner: _BoundedSocket, raw: socket.SocketIO) -> None:
+        self._owner = owner
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._owner.wait_until_expiry()
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+_SOON: Final = 0.001
+_ALWAYS: Final = {"User-Agent": f"pytest-reqfile/{__version__}"}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name is this machine by its text alone; no name is looked up."""
+    import ipaddress
+
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _target(url: str) -> SplitResult:
+    try:
+        target = urlsplit(url)
+        _ = target.port
+    except ValueError as error:
+        raise HttpError(f"{url} is no address: {error}") from error
+    host = target.hostname
+    if target.scheme not in {"http", "https"} or not host:
+        raise HttpError(f"{url} is no address of a server")
+    if target.scheme == "http" and not is_loopback(host):
+        raise HttpError(f"http:// is for this machine alone; use https:// for {host}")
+    return target
+
+
+def _retry_after(header: str | None) -> float | None:
+    """``Retry-After`` as seconds from now: a number of them, or a date."""
+    from email.utils import parsedate_to_datetime
+
+    text = (header or "").strip()
+    if text.isascii() and text.isdecimal():
+        return float(text[:_LONGEST_NUMBER])
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time()) if text else None
+    except (ValueError, OverflowError):
+        return None
+
+
+_LONGEST_NUMBER: Final = 12
+
+
+def _words(error: Exception) -> str:
+    """What went wrong, in one line that a hostile server cannot make long."""
+    if isinstance(error, http.client.RemoteDisconnected):
+        return "the server closed the connection without an answer"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"the server's certificate cannot be trusted: {error.verify_message}"
+    if isinstance(error, http.client.BadStatusLine):
+        return "the server does not speak HTTP"
+    text = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+    return " ".join(text.split())[:_WORDS_SHOWN]
