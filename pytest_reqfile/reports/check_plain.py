@@ -52,7 +52,7 @@ def finding_lines(outcome: Outcome, finding: Finding) -> Iterator[str]:
     if finding.fix_hint:
         yield from _message_lines(["  fix:"], finding.fix_hint, separator=" ")
     if outcome.details.get("source"):
-        yield f"  from: {outcome.details['block']}, use {outcome.details['source']}"
+        yield visible(f"  from: {outcome.details['block']}, use {outcome.details['source']}", kept=frozenset())
 
 
 def _error_lines(error: RunError) -> Iterator[str]:

@@ -132,7 +132,7 @@ def _sections(rows: Sequence[Row], style: Style) -> Iterator[list[str]]:
 
 
 def _section_head(row: Row, style: Style) -> Iterator[str]:
-    taken = f" · from {visible(row.source)}" if row.source else ""
+    taken = f" · from {visible(row.source, kept=frozenset())}" if row.source else ""
     summary = " · ".join(part.partition(" · ")[0] for part in row.counts())
     yield f"{style.symbol(row.grade)} {style.paint(row.id, _BOLD)}  {summary}{style.paint(taken, _DIM)}"
     yield f"  {visible(row.must)}"

@@ -129,7 +129,7 @@ def error_text(outcome: Outcome) -> str:
 def command_line(command: str) -> str:
     """A command on one line: the first that does something, marked if there are more."""
     lines = [line.strip() for line in command.split("\n") if line.strip()]
-    doing = [line for line in lines if not line.startswith("#")] or lines
+    doing = [line for line in lines if not line.startswith("#")] or lines or [""]
     return visible(doing[0] + " …" * (len(doing) > 1))
 
 
