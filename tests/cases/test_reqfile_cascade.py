@@ -42,6 +42,7 @@ def test_commands_run_from_the_folder_of_their_reqfile(repo: Repo) -> None:
 
 
 @pytest.mark.case("reqfile:C4")
+@pytest.mark.case("reqfile:C4'")
 @BOTH
 def test_two_definitions_of_an_id_are_an_error_naming_both_files(repo: Repo, edition: str) -> None:
     """The text is that of 0.4 in both editions (design 3)."""
@@ -52,6 +53,7 @@ def test_two_definitions_of_an_id_are_an_error_naming_both_files(repo: Repo, edi
 
 
 @pytest.mark.case("reqfile:C5")
+@pytest.mark.case("reqfile:C5'")
 @BOTH
 def test_two_blocks_of_an_id_in_one_reqfile_are_an_error(repo: Repo, edition: str) -> None:
     """At the second block, with the line of the first."""

@@ -192,6 +192,20 @@ def test_a_timeout_ends_whatever_the_command_started(repo: Repo, run: str) -> No
     assert not is_alive(pid_in(file))
 
 
+def test_a_command_that_forks_and_forks_again_is_ended_whole(repo: Repo) -> None:
+    """A family of three generations, each ignoring what it can."""
+    pids = repo.home / "pids"
+    repo.write(".reqfile/R1/child.sh", f"trap '' TERM; echo $$ >> {pids}; sleep 60\n")
+    spawn = 'for n in 1 2 3; do sh "$REQFILE_ASSETS/child.sh" & done; wait'
+    repo.write(".reqfile/R1/parent.sh", f"trap '' HUP; echo $$ >> {pids}; {spawn}\n")
+    run = 'for n in 1 2 3 4 5; do sh "$REQFILE_ASSETS/parent.sh" & done; wait'
+    repo.write("Reqfile.yaml", req(R1=command(run, timeout=2)))
+    expect(repo.run("check", timeout=QUICK), 3, "timed out after 2 seconds\n")
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert len(started) == 5 * (1 + 3)
+    assert not any(map(is_alive, started))
+
+
 def test_a_daemon_does_not_outlive_its_check(repo: Repo) -> None:
     """Also one that closed the output, so that the check passes at once."""
     file = repo.home / "pid"
@@ -381,3 +395,26 @@ def test_a_repository_without_a_commit_or_a_file_is_checked(repo: Repo, tmp_path
     expect(repo.run("check", cwd=str(empty)), 0, "0 checks run, 0 with nothing to check.")
     (empty / "Reqfile.yaml").write_text(req(R1=say("found")))
     expect(repo.run("check", cwd=str(empty)), 1, "R1  found\n")
+
+
+def test_a_reqfile_in_a_folder_of_an_odd_name_works_like_any_other(repo: Repo) -> None:
+    """Bytes that are no UTF-8, a newline, an escape: checks run there, and every form of output names it."""
+    folder = "odd\udcff\n\x1b"
+    repo.write(f"{folder}/Reqfile.yaml", req(R1=command('pwd | od -An -c | tr -d " \\n"; exit 1', files="*.txt")))
+    repo.write(f"{folder}/-x.txt")
+    expect(repo.run("check"), 1, "R1  ", "odd377\\n033\\n\n")
+    name = "odd\\xff\\x0a\\x1b/Reqfile.yaml"
+    expect(repo.run("list"), 0, f"From {name}:\n")
+    expect(repo.run("explain", folder), 0, f"From {name}:\n")
+    assert repo.run("list", "--format", "json").out.isascii()
+    expect(repo.run("check", "--format", "pretty", "-v"), 1, "✗ R1  1 violation")
+    assert json.loads(repo.run("check", "--format", "json").out)["summary"]["violations"] == 1
+
+
+def test_more_arguments_than_the_system_takes_are_a_tool_error(repo: Repo) -> None:
+    """Never a check of the first half."""
+    deep = "/".join(["d" * 200] * 15)
+    for at in range(900):
+        repo.write(f"{deep}/{at}.txt")
+    repo.write("Reqfile.yaml", req(R1=command("true", files="**", pass_files=True)))
+    expect(repo.run("check"), 3, "error  R1  `true` could not be launched: Argument list too long", "1 error.")
