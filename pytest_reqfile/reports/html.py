@@ -9,6 +9,7 @@ from typing import Final
 
 from pytest_reqfile.outcome import Finding, Outcome, Status
 from pytest_reqfile.reports.html_style import STYLE
+from pytest_reqfile.reports.item_text import enforced
 from pytest_reqfile.reports.run_report import ItemResult, RunReport, place_text
 from pytest_reqfile.reports.traceability import Trace, traces
 from pytest_reqfile.reports.words import counted, duration
@@ -50,7 +51,8 @@ def _page(report: RunReport) -> Iterator[str]:
 
 def _title(report: RunReport) -> str:
     counts = report.counts()
-    bad = [f"{counts[status]} {_WORDS[status]}" for status in ("fail", "error") if counts[status]]
+    bad = [f"{counts['fail']} failed"] if counts["fail"] else []
+    bad += [counted(counts["error"], "error")] if counts["error"] else []
     return "Requirements: " + (", ".join(bad) if bad else f"{counts['pass']} passed" if report.items else "nothing ran")
 
 
@@ -108,8 +110,9 @@ def _lead(outcome: Outcome) -> str:
 def _terms(outcome: Outcome) -> Iterator[tuple[str, str]]:
     if outcome.why and outcome.subject == "requirement":
         yield "Why", _text(outcome.why)
-    if outcome.subject == "verifier" and outcome.why:
-        yield "Enforces", _text(outcome.why)
+    target = enforced(outcome)
+    if target:
+        yield "Enforces", _text(target)
     if outcome.reason:
         yield ("Error" if outcome.status == "error" else "Reason"), _text(outcome.reason)
     if outcome.details.get("source"):

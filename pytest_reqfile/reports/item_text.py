@@ -29,6 +29,8 @@ def failure_lines(outcome: Outcome, shown: Callable[[str], str]) -> list[str]:
         lines += _indented("error: ", outcome.reason or "")
     for finding in _by_weight(outcome):
         lines += _finding_lines(finding, shown)
+    if outcome.fix_hint and outcome.findings and not any(finding.fix_hint for finding in outcome.findings):
+        lines += _indented("  fix: ", outcome.fix_hint)
     if outcome.details.get("source"):
         lines.append(f"from: {outcome.details['block']}, use {outcome.details['source']}")
     declared = outcome.declared
@@ -43,10 +45,29 @@ def advisory_reason(outcome: Outcome) -> str:
     return f"{at}{first_message(outcome)}" + (f" (and {more} more)" if more > 0 else "")
 
 
+def first_place(outcome: Outcome) -> tuple[str, int | None]:
+    """The file of what went wrong first, and its line if it has one; where the item is declared otherwise."""
+    leading = _leading(outcome)
+    return (outcome.declared.path, outcome.declared.line) if leading.file is None else (leading.file, leading.line)
+
+
+def enforced(outcome: Outcome) -> str | None:
+    """What a verifier enforces and where that is written: ``rule "database" (.ai-rulez/rules/database.md:3)``."""
+    target = outcome.details.get("target_id")
+    if not target:
+        return None
+    path, line = outcome.details.get("target_path"), outcome.details.get("target_line")
+    at = f" ({path}:{line})" if path and line else f" ({path})" if path else ""
+    return f'{outcome.details.get("target_kind")} "{target}"{at}'
+
+
 def _requirement_lines(outcome: Outcome) -> Iterator[str]:
     if outcome.title:
         yield f"{outcome.owner}: {outcome.title}"
-    if outcome.why:
+    target = enforced(outcome)
+    if target:
+        yield f"  enforces: {target}"
+    elif outcome.why:
         yield f"  why: {outcome.why}"
 
 

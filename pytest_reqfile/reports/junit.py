@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from pytest_reqfile.outcome import NOT_LOOKED_AT, Outcome
-from pytest_reqfile.reports.item_text import crash_place, failure_lines, first_message
+from pytest_reqfile.reports.item_text import crash_place, failure_lines, first_message, first_place
 from pytest_reqfile.reports.junit_document import Case, Suite, Verdict, junit_text
 from pytest_reqfile.reports.run_report import RunReport, place_text
 from pytest_reqfile.syntax.printable import visible
@@ -59,8 +59,7 @@ def _verdict(outcome: Outcome) -> Verdict | None:
         text = _text(failure_lines(outcome, str))
         return Verdict(kind="error", message=first_message(outcome), text=text, type=code)
     if outcome.status == "fail":
-        place = crash_place(outcome)
-        message = f"{place_text(place.path, place.line)}: {first_message(outcome)}"
+        message = f"{place_text(*first_place(outcome))}: {first_message(outcome)}"
         return Verdict(
             kind="failure", message=message, text=_text(failure_lines(outcome, str)), type=code or "violation"
         )

@@ -212,7 +212,8 @@ def _notes(outcome: Outcome, rules: RuleBook) -> Iterator[sarif_om.Notification]
 
 
 def _noted(outcome: Outcome) -> str:
-    return limited(f"{outcome.name}: {outcome.reason}", MESSAGE_LIMIT)
+    told = outcome.reason or ""
+    return limited(told if outcome.subject == "load" else f"{outcome.name}: {told}", MESSAGE_LIMIT)
 
 
 def _notification(

@@ -30,7 +30,8 @@ def rule_key(outcome: Outcome) -> RuleKey:
     """The rule of an outcome: of a verifier ``AR9H1/ID`` (seed 000 "Design decisions"), of a flat one its name."""
     match outcome.subject:
         case "verifier":
-            code = outcome.details.get("code") or (FAILED_VERIFIER if outcome.details.get("target_id") else "")
+            code = outcome.details.get("code") if outcome.status == "error" else None
+            code = code or (FAILED_VERIFIER if outcome.details.get("target_id") else "")
             return "verifier", f"{code}/{outcome.owner}" if code else outcome.owner
         case "example":
             return "example", f"{outcome.owner}/examples"

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import jsonschema
 from lxml import etree
 
-from pytest_reqfile.outcome import STATUSES, Finding, Location, Outcome
+from pytest_reqfile.outcome import STATUSES, Finding, FindingKind, Location, Outcome
 from pytest_reqfile.reports.run_report import ItemResult, KnownRequirement, LinkedTest, RunReport, run_report
 
 SCHEMAS = Path(__file__).parents[3] / "shared" / "schemas"
@@ -57,7 +57,7 @@ def read_sarif(text: str) -> dict[str, Any]:
     assert len({rule["id"] for rule in rules}) == len(rules)
     for rule in rules:
         for key in ("shortDescription", "fullDescription", "help"):
-            assert 0 < len(rule[key]["text"]), rule
+            assert rule[key]["text"], rule
         assert len(rule["shortDescription"]["text"]) <= 1024
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
@@ -100,8 +100,9 @@ def read_junit(text: str, *, case_properties: bool = False) -> etree._Element:
     """
     root = etree.fromstring(text.encode("utf-8"))
     if case_properties:
-        for properties in root.iterfind(".//testcase/properties"):
-            properties.getparent().remove(properties)
+        for case in root.iter("testcase"):
+            for properties in case.findall("properties"):
+                case.remove(properties)
     schema = _junit_schema()
     if schema is not None:
         schema.assertValid(root)
@@ -187,8 +188,10 @@ def outcome(status: str = "fail", **fields: Any) -> Outcome:
         "details": {"kind": "code", "command": "ruff check"},
     }
     if status in {"fail", "advisory"}:
-        kind = "violation" if status == "fail" else "advisory"
-        given["findings"] = (Finding(message="bare except", kind=kind, file="src/a b.py", line=4, fix_hint="Catch one."),)
+        kind: FindingKind = "violation" if status == "fail" else "advisory"
+        given["findings"] = (
+            Finding(message="bare except", kind=kind, file="src/a b.py", line=4, fix_hint="Catch one."),
+        )
     elif status == "pass":
         given["looked_at"] = 1
     else:
@@ -220,7 +223,7 @@ def every_kind() -> RunReport:
         item(outcome()),
         item(outcome(check="command-2", findings=twice, fix_hint=None)),
         item(outcome("advisory", check="decision", findings=(judged,), blocking=False)),
-        item(outcome("error", owner="BREAKS", reason="`x` failed with exit code 7\nboom", title="X is <b>", fix_hint=None)),
+        item(outcome("error", owner="BREAKS", reason="`x` failed with exit code 7\nboom", title="X <b>")),
         item(outcome("error", owner="LAX", reason="cannot be judged", blocking=False)),
         item(outcome("pass", owner="PASSES", title="All is well.", declared=Location(path="Reqfile.yaml", line=30))),
         item(outcome("nothing_to_check", owner="QUIET", reason="nothing to check: no matching file")),
@@ -266,7 +269,9 @@ def every_kind() -> RunReport:
         outcomes,
         tests=(LinkedTest(nodeid="tests/test_a.py::test_x", requirements=("FAIL_FAST",), result="passed"),),
         requirements=tuple(
-            KnownRequirement(id=name, kind="code", declared=Location(path="Reqfile.yaml", line=line), must=f"Be {name}.")
+            KnownRequirement(
+                id=name, kind="code", declared=Location(path="Reqfile.yaml", line=line), must=f"Be {name}."
+            )
             for line, name in enumerate(known, 3)
         ),
         started=1_767_322_000.25,
