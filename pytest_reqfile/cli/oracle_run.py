@@ -18,6 +18,7 @@ from pytest_reqfile.oracle.sink import Sink, open_sink
 from pytest_reqfile.oracle.standard_forms import write_ctrf, write_statement
 from pytest_reqfile.oracle.summary import summary_lines
 from pytest_reqfile.oracle.tokens import COUNTERS
+from pytest_reqfile.oracle.variables import own_environment
 from pytest_reqfile.oracle.verdicts import EXIT_CODES
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.syntax.printable import visible
@@ -54,15 +55,15 @@ def run_oracle(arguments: argparse.Namespace, terminal: Terminal) -> int:
     )
     _write_more(arguments, mission, assembled, sink)
     _tell(mission, assembled, sink, note, terminal)
-    if interrupted:
-        raise KeyboardInterrupt
+    if interrupted is not None:
+        raise interrupted
     return BAD_MISSION if mission.problems else EXIT_CODES[assembled.overall]
 
 
 def _workspace(arguments: argparse.Namespace, env: Environment) -> Path:
     if arguments.workspace is None:
         try:
-            return discover_root(current_folder(), env)
+            return discover_root(current_folder(), own_environment(env, canonical(current_folder())))
         except GitError:
             return canonical(current_folder())
     folder = absolute(arguments.workspace)
@@ -80,8 +81,8 @@ def _mission(path: str) -> Mission:
 
 def _verify(
     mission: Mission, root: Path, sink: Sink, env: Environment, arguments: argparse.Namespace
-) -> tuple[tuple[Outcome, ...], OracleSession, bool]:
-    """What was evaluated, and whether it was interrupted before all was; the rest is reported as not run."""
+) -> tuple[tuple[Outcome, ...], OracleSession, KeyboardInterrupt | None]:
+    """What was evaluated, and what interrupted it before all was; the rest is reported as not run."""
     options = OracleOptions(
         isolation=arguments.isolation,
         allow=frozenset(arguments.allow),
@@ -91,11 +92,11 @@ def _verify(
     )
     with open_session(mission, root, sink, env, options) as session:
         outcomes: list[Outcome] = []
-        interrupted = False
+        interrupted = None
         try:
             outcomes.extend(session.evaluate(item) for item in session.items)
-        except KeyboardInterrupt:
-            interrupted = True
+        except KeyboardInterrupt as stop:
+            interrupted = stop
         session.final_check()
     return tuple(outcomes), session, interrupted
 

@@ -19,7 +19,7 @@ from pytest_reqfile.oracle.results import TAINTS, Result, to_outcome
 from pytest_reqfile.oracle.runner import Runnable, Runner
 from pytest_reqfile.oracle.sink import ENVIRONMENT, Sink
 from pytest_reqfile.oracle.source import SourceState, source_state, tracked_paths
-from pytest_reqfile.oracle.variables import command_variables, find_shell
+from pytest_reqfile.oracle.variables import command_variables, find_shell, own_environment
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.workspace.clock import Clock, SystemClock
 from pytest_reqfile.workspace.environment import Environment
@@ -266,7 +266,8 @@ def open_session(
     """
     clock = clock or SystemClock()
     root = canonical(root)
-    shell = find_shell(env, root)
+    ours = own_environment(env, root)
+    shell = find_shell(ours)
     around = Circumstances(
         mission_digest=mission.digest,
         machine=this_machine(),
@@ -278,14 +279,14 @@ def open_session(
         runner, refused = None, ""
         if not mission.problems and (mission.commands or mission.guards):
             try:
-                around = replace(around, source=source_state(root, env))
-                workspace = stack.enter_context(isolated_workspace(root, env, options.isolation))
-                around = _with_workspace(around, workspace, env)
+                around = replace(around, source=source_state(root, ours))
+                workspace = stack.enter_context(isolated_workspace(root, ours, options.isolation))
+                around = _with_workspace(around, workspace, ours)
                 variables = _variables(workspace, env, options)
                 runner = Runner(
                     workspace=workspace,
-                    env=env,
-                    git=Git(root, env),
+                    env=ours,
+                    git=Git(root, ours),
                     shell=shell,
                     variables=variables,
                     source=around.source,

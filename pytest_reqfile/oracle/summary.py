@@ -11,13 +11,15 @@ from pytest_reqfile.oracle.sink import CLAIMS
 def summary_lines(mission: Mission, assembled: Assembled, folder: str) -> tuple[str, ...]:
     """One line per item and per criterion, then what the claims cost and where they are, then the verdict."""
     items = (f"{result.verdict:7} {name}: {one_line(result.explanation)}" for name, result in assembled.results.items())
-    criteria = (f"{one.verdict:7} criterion {one.criterion.id} ({one.confidence})" for one in assembled.judged)
+    criteria = (
+        f"{one.verdict:7} criterion {one_line(one.criterion.id)} ({one.confidence})" for one in assembled.judged
+    )
     fitted = assembled.fitted
     over = ", over the budget: even the smallest valid document is larger" if fitted.over_budget else ""
     left_out = f", {len(fitted.omitted)} left out for the budget" if fitted.omitted else ""
     return (
         *items,
-        *map(one_line, criteria),
+        *criteria,
         f"claims: {folder}/{CLAIMS} ({fitted.tokens} of {mission.budget} tokens{left_out}{over})",
         f"oracle: {assembled.overall}",
     )

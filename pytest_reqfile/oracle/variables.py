@@ -39,14 +39,20 @@ def command_variables(
     }
 
 
-def find_shell(env: Environment, root: Path) -> Shell:
-    """bash where there is one, else sh; never one that the reviewed workspace brings along (spec 9.12)."""
-    outside = ":".join(p for p in (env.get("PATH") or "").split(":") if _is_outside(p, root))
+def own_environment(env: Environment, root: Path) -> Environment:
+    """What our own git calls see: as ``env``, but no program that the reviewed workspace brings along (spec 9.12)."""
+    folders = (env.get("PATH") or DEFAULT_PATH).split(":")
+    return env.updated({"PATH": ":".join(folder for folder in folders if _is_outside(folder, root)) or DEFAULT_PATH})
+
+
+def find_shell(env: Environment) -> Shell:
+    """bash where there is one, else sh."""
+    search = env.get("PATH") or DEFAULT_PATH
     for name in (*_SHELLS, "bash"):
-        path = find_program(name, outside)
+        path = find_program(name, search)
         if path is not None:
             return Shell(path=path, version=first_line_of(path, "--version"), is_bash=True)
-    return Shell(path=find_program("sh", outside) or "/bin/sh", version="", is_bash=False)
+    return Shell(path=find_program("sh", search) or "/bin/sh", version="", is_bash=False)
 
 
 def _is_outside(folder: str, root: Path) -> bool:

@@ -12,6 +12,7 @@ import os
 import secrets
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -199,7 +200,10 @@ def isolated_workspace(
     ``UsageError`` with the reasons where what was asked for cannot be had, ``FileError`` where ``root`` cannot be read.
     """
     root = Path(os.path.realpath(root))
-    with locked_folder(_PREFIX, scratch_base) as scratch:
+    base = Path(os.path.realpath(scratch_base or tempfile.gettempdir()))
+    if base.is_relative_to(root):
+        raise UsageError(f"no isolation for {root}: temporary files would lie in it; set TMPDIR to a folder elsewhere")
+    with locked_folder(_PREFIX, base) as scratch:
         (scratch / "tmp" / "home").mkdir(parents=True)
         watched = _watched(root)
         baseline = tuple(take_manifest(path) for _, path in watched)

@@ -18,12 +18,12 @@ _LOCK: Final = "lock"
 
 
 @contextmanager
-def locked_folder(prefix: str, base: Path | None = None) -> Iterator[Path]:
-    """A private folder (mode 0700, canonical path) below ``base`` (default: the system's temporary folder).
+def locked_folder(prefix: str, base: Path) -> Iterator[Path]:
+    """A private folder (mode 0700, canonical path) below ``base``.
 
     It is locked while in use: folders of the same prefix that a killed process left behind are removed first.
     """
-    parent = Path(os.path.realpath(base or tempfile.gettempdir()))
+    parent = Path(os.path.realpath(base))
     _remove_abandoned(parent, prefix)
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     descriptor = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

@@ -86,7 +86,7 @@ class Verified:
         return self.sink.read(self.receipt(name)[stream]["path"])
 
 
-def verify(  # noqa: PLR0913 - what a run consists of
+def verify(
     repo: Repo,
     what: Mission,
     *,

@@ -15,7 +15,7 @@ from pytest_reqfile.oracle.results import Verdict
 from pytest_reqfile.oracle.tokens import Counter, count_bytes, estimate
 from tests.support.claims import artifact, check
 
-VERDICTS = st.sampled_from(("pass", "fail", "blocked"))
+VERDICTS: st.SearchStrategy[Verdict] = st.sampled_from(("pass", "fail", "blocked"))
 TEXT = st.text(min_size=1, max_size=200) | st.text("語字測", min_size=1, max_size=80) | st.just("x " * 500)
 PREFIX = re.compile(r"\[(pass|fail|blocked)\] \(confidence: (high|medium|low)\) .+")
 
@@ -76,7 +76,7 @@ def test_claims_parse_and_fit(whole: Draft, budget: int, count: Counter) -> None
 @settings(max_examples=300, deadline=None)
 @given(whole=drafts(), budget=st.integers(1, 6000), count=COUNTERS)
 def test_what_matters_least_is_lost_first(whole: Draft, budget: int, count: Counter) -> None:
-    """What is kept is a prefix of the order of priority; no fail goes while a pass stays; what goes is named or counted."""
+    """What is kept is a prefix of the order of priority; no fail goes while a pass stays; what goes is told."""
     fitted = fit(whole, budget, count)
     document = json.loads(fitted.text)
     ordered = by_priority(whole.units)

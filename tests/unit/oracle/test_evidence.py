@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_reqfile.errors import UsageError
+from pytest_reqfile.oracle.assembly import assemble
 from pytest_reqfile.oracle.digests import Artifact, canonical_json, sha256_digest
 from pytest_reqfile.oracle.plan import plan_mission
 from pytest_reqfile.oracle.receipts import recorded_streams
@@ -195,8 +196,6 @@ def test_nothing_of_the_output_is_in_the_claims(repo: Repo) -> None:
 
 def test_changed_evidence_proves_nothing(repo: Repo) -> None:
     """A receipt or stream that is no longer what was written turns its result, and the run, into blocked."""
-    from pytest_reqfile.oracle.assembly import assemble
-
     what = mission(entry("echo x"), criteria=[criterion()])
     verified = verify(repo, what)
     assert verified.overall == "pass"
@@ -259,7 +258,7 @@ def test_a_sink_inside_the_workspace_is_refused(repo: Repo, place: str) -> None:
 def test_a_sink_that_is_a_file_is_refused(repo: Repo) -> None:
     """spec 9.16: before anything runs."""
     (repo.home / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot use .*: "):
+    with pytest.raises(UsageError, match=r"cannot use .*: "):
         open_sink(repo.home / "file", repo.root)
 
 

@@ -90,8 +90,9 @@ def test_an_entry_may_be_a_bare_command() -> None:
     )
 
 
-def test_a_command_is_kept_exactly(example: str = " a  'b'\n$C *.py ") -> None:
+def test_a_command_is_kept_exactly() -> None:
     """No trimming, no splitting, no substitution (seed 003 "exactly as specified")."""
+    example = " a  'b'\n$C *.py "
     found = mission(entry(example), entry(["x", "", " y "], check_id="D")).commands
     assert [command.command for command in found] == [example, ("x", "", " y ")]
 

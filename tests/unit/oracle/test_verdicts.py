@@ -1,4 +1,4 @@
-"""Criteria and their checks, guards, and the run as a whole, with real commands (spec oracle.md 5.6, 5.7, 5.8; 9.2, 9.3)."""
+"""Criteria and their checks, guards, and the run as a whole, with real commands (spec oracle.md 5.6 to 5.8; 9.3)."""
 
 from __future__ import annotations
 
