@@ -1,0 +1,136 @@
+"""One project against its lock: the comparison behind ``--check``, ``--diff``, pytest and the fixture (spec 5.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pytest_reqfile.lock.changes import Change, Report, sorted_changes
+from pytest_reqfile.lock.compare import Present, compare_content
+from pytest_reqfile.lock.directories import Hasher
+from pytest_reqfile.lock.file import LOCK_NAME
+from pytest_reqfile.lock.outputs import Outputs, pin_outputs
+from pytest_reqfile.lock.pins import Pins, pin_sources
+from pytest_reqfile.lock.remotes import FindCached, Satisfies, check_remotes, tag_has_prefix
+from pytest_reqfile.lock.roles import RenderRole, compare_roles
+from pytest_reqfile.lock.served import ServedDigests, check_served
+from pytest_reqfile.lock.values import Lock
+from pytest_reqfile.project.resources import GitView
+from pytest_reqfile.project.values import Project
+
+_NO_PINS: Final = Pins(items=(), problems=())
+
+
+def renders_no_role(role: str) -> None:
+    """The answer where no generator is at hand."""
+    del role
+
+
+def serves_unknown(view: str) -> None:
+    """The answer where nobody knows what a server returns."""
+    del view
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What the lock asks others: files, git, the cache of remote content, and what only a generator knows."""
+
+    hasher: Hasher
+    view: GitView | None
+    find_cached: FindCached
+    satisfies: Satisfies = tag_has_prefix
+    render_role: RenderRole = renders_no_role
+    served: ServedDigests = serves_unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    """``profile`` is asserted only where it is given; ``role`` narrows role pins; ``with_files`` is ``--diff``'s."""
+
+    profile: str | None = None
+    role: str | None = None
+    sources_only: bool = False
+    with_files: bool = False
+
+
+def is_enforced(project: Project, lock: Lock | None) -> bool:
+    """``[lock] enforce``; not set, it is on where there is a lock (spec/lock.md 5.1)."""
+    enforce = project.config.lock.enforce
+    return lock is not None if enforce is None else enforce
+
+
+def check_project(project: Project, lock: Lock | None, tools: Tools, options: CheckOptions | None = None) -> Report:
+    """Every difference between ``lock`` and what is there now, without the network and without writing.
+
+    Without a lock everything that would be pinned is new. Raises ``UsageError`` for a role the lock does not pin,
+    ``FormatError`` and ``FileError`` where something cannot be looked at.
+    """
+    options = options or CheckOptions()
+    present = _present(project, lock, tools, options)
+    remotes = check_remotes(project.config, lock, tools.find_cached, tools.hasher, tools.satisfies)
+    changes = list(remotes.changes)
+    notes = list(remotes.notes)
+    counts = {"lock": 1, "remote": remotes.compared, "source": 0, "output": 0, "served": 0}
+    if lock is None:
+        changes += _without_lock(present)
+        if is_enforced(project, lock):
+            detail = f"{LOCK_NAME} does not exist but [lock] enforce = true; run `reqfile lock`"
+            changes.append(Change(scope="lock", change="added", detail=detail))
+    else:
+        changes += compare_content(lock, LOCK_NAME, present)
+        counts["source"] = len({pin.key for pin in (*lock.items, *present.pins.items)})
+        counts["output"] = len(_paths(lock, present.outputs))
+        if lock.has_content_pins and not options.sources_only:
+            role_changes, role_notes, compared = compare_roles(
+                project.config, lock, tools.render_role, options.role, with_files=options.with_files
+            )
+            changes += role_changes
+            notes += role_notes
+            counts["output"] += compared
+        served_changes, served_notes, counts["served"] = check_served(lock, tools.served)
+        changes += served_changes
+        notes += served_notes
+    return Report(
+        name=LOCK_NAME,
+        changes=sorted_changes(changes),
+        notes=tuple(notes),
+        no_content_pins=lock is not None and not lock.has_content_pins,
+        lock_version=lock.version if lock is not None else 0,
+        lock_ai_rulez_version=lock.ai_rulez_version if lock is not None else "",
+        looked_at=counts,
+    )
+
+
+def _present(project: Project, lock: Lock | None, tools: Tools, options: CheckOptions) -> Present:
+    settings = project.config.lock
+    if lock is not None and not lock.has_content_pins:
+        return Present(pins=_NO_PINS)
+    present = Present(
+        pins=pin_sources(project, tools.hasher, tools.view, settings.scope),
+        scope=settings.scope,
+        include_outputs=settings.include_outputs,
+        sources_only=options.sources_only,
+        profile=options.profile,
+    )
+    if not present.outputs_pinned or options.sources_only or (lock is not None and not lock.outputs_pinned):
+        return present
+    outputs = pin_outputs(project, lock.default_outputs if lock is not None else ())
+    return Present(
+        pins=present.pins,
+        scope=present.scope,
+        include_outputs=present.include_outputs,
+        outputs=outputs,
+        profile=present.profile,
+    )
+
+
+def _without_lock(present: Present) -> tuple[Change, ...]:
+    """What a first lock would pin."""
+    empty = Lock(tree="-", scope=present.scope, outputs_pinned=present.outputs_pinned)
+    return tuple(change for change in compare_content(empty, LOCK_NAME, present) if change.scope != "lock")
+
+
+def _paths(lock: Lock, outputs: Outputs | None) -> set[str]:
+    if outputs is None:
+        return set()
+    return {pin.path for pin in (*lock.default_outputs, *outputs.pins)}

@@ -1,0 +1,171 @@
+"""A new lock from an old one and what is there now (spec/lock.md 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pytest_reqfile.errors import FormatError, ReqfileError, UsageError
+from pytest_reqfile.lock.check import Tools
+from pytest_reqfile.lock.file import LOCK_NAME
+from pytest_reqfile.lock.outputs import Outputs, pin_outputs
+from pytest_reqfile.lock.pins import content_problems, pin_sources
+from pytest_reqfile.lock.records import refuse_denied, without_orphans
+from pytest_reqfile.lock.remotes import covers, remote_sources, table_of
+from pytest_reqfile.lock.roles import pin_roles, wanted_roles
+from pytest_reqfile.lock.served import still_exists
+from pytest_reqfile.lock.toptree import tree_of
+from pytest_reqfile.lock.values import Entry, EntryTable, Lock, ordered
+from pytest_reqfile.project.values import Project, Source
+
+Resolve = Callable[[Source, Entry | None], Entry]
+"""Pins a remote source anew, given its old pin. Raises ``ReqfileError`` with the reason where it cannot."""
+
+AI_RULEZ_VERSION: Final = "5.0.0"
+"""The release whose format and scheme we write; a lock that names another one keeps it."""
+
+UNPINNABLE: Final = "cannot pin part of the configuration; `reqfile lock --check` will fail until it is fixed"
+
+
+class UnresolvedError(ReqfileError):
+    """Remote sources that cannot be pinned; nothing was written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockRequest:
+    """What ``reqfile lock`` is asked for: everything; with ``names`` or ``kind`` only those entries; or
+    ``content_only``: authored content and outputs, remote pins as they are."""
+
+    names: tuple[str, ...] = ()
+    kind: EntryTable | None = None
+    content_only: bool = False
+    profile: str | None = None
+    roles: tuple[str, ...] = ()
+    all_roles: bool = False
+
+    @property
+    def is_partial(self) -> bool:
+        return bool(self.names) or self.kind is not None
+
+    def asks_for(self, table: EntryTable, name: str) -> bool:
+        """Whether an entry is to be resolved anew."""
+        return (not self.names or name in self.names) and self.kind in {None, table} and not self.content_only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renewed:
+    """A lock to write, and what people should know about it."""
+
+    lock: Lock
+    warnings: tuple[str, ...]
+
+
+def cannot_fetch(source: Source, old: Entry | None) -> Entry:
+    """The answer where nothing can be fetched."""
+    del old
+    raise UsageError(
+        f'{table_of(source)} "{source.name}" could not be resolved: remote sources are not fetched here; '
+        "`reqfile lock --content-only` keeps their pins"
+    )
+
+
+def renew_lock(
+    project: Project, current: Lock | None, request: LockRequest, tools: Tools, resolve: Resolve = cannot_fetch
+) -> Renewed:
+    """The lock that ``request`` makes of ``current``; ``tools`` must hash without a cache.
+
+    Raises ``FormatError`` for content that is wrong, ``UsageError`` for names nobody has and for denied digests (AR717),
+    ``UnresolvedError`` for remote sources. Nothing is written.
+    """
+    if problems := tuple(content_problems(project)):
+        raise FormatError(problems)
+    _refuse_unknown(project, current, request)
+    lock = _with_entries(project, current or Lock(), request, tools, resolve)
+    warnings: tuple[str, ...] = ()
+    if not request.is_partial:
+        lock, warnings = _with_content(project, lock, request, tools)
+        lock, orphaned = without_orphans(lock)
+        lock, scanned = _with_scans(lock, current)
+        warnings += orphaned + scanned
+    elif lock.has_content_pins:
+        lock = replace(lock, tree=tree_of(lock))
+    refuse_denied(lock)
+    return Renewed(lock=ordered(lock), warnings=warnings)
+
+
+def _with_entries(project: Project, lock: Lock, request: LockRequest, tools: Tools, resolve: Resolve) -> Lock:
+    if not request.content_only:
+        found = _resolved(project, lock, request, tools, resolve)
+        lock = replace(lock, includes=found["include"], skills=found["skill"], sources=found["source"])
+    served = tuple(entry for entry in lock.served if still_exists(entry.view, project.config))
+    return replace(lock, served=served)
+
+
+def _resolved(
+    project: Project, lock: Lock, request: LockRequest, tools: Tools, resolve: Resolve
+) -> dict[EntryTable, tuple[Entry, ...]]:
+    found: dict[EntryTable, tuple[Entry, ...]] = {"include": (), "skill": (), "source": ()}
+    problems: list[str] = []
+    for source in remote_sources(project.config):
+        table = table_of(source)
+        old = lock.entry(table, source.name)
+        keeps = old is not None and not request.asks_for(table, source.name) and covers(old, source, tools.satisfies)
+        try:
+            entry = old if keeps and old is not None else resolve(source, old)
+        except ReqfileError as error:
+            problems.extend(error.messages)
+            continue
+        found[table] = (*found[table], entry)
+    if problems:
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        raise UnresolvedError(f"cannot write {LOCK_NAME}:{lines}")
+    return found
+
+
+def _with_content(project: Project, lock: Lock, request: LockRequest, tools: Tools) -> tuple[Lock, tuple[str, ...]]:
+    settings = project.config.lock
+    pins = pin_sources(project, tools.hasher, tools.view, settings.scope)
+    pinned = settings.include_outputs and settings.scope == "all"
+    outputs = pin_outputs(project, lock.default_outputs) if pinned else None
+    roles = wanted_roles(project.config, lock, request.roles, every=request.all_roles)
+    role_pins = pin_roles(project.config, roles, tools.render_role)
+    renewed = replace(
+        lock,
+        ai_rulez_version=lock.ai_rulez_version or AI_RULEZ_VERSION,
+        profile=lock.profile if request.profile is None else request.profile,
+        scope=settings.scope,
+        outputs_pinned=pinned,
+        items=pins.items,
+        outputs=(*(outputs.pins if outputs is not None else ()), *role_pins),
+    )
+    warnings = (UNPINNABLE, *(f"  {problem}" for problem in pins.problems)) if pins.problems else ()
+    return replace(renewed, tree=tree_of(renewed)), (*warnings, *_output_warnings(outputs))
+
+
+def _output_warnings(outputs: Outputs | None) -> Iterator[str]:
+    if outputs is None:
+        return
+    for path in outputs.missing:
+        yield f"output {path} is not pinned: {outputs.listed} names it, but it is not on disk; run `ai-rulez generate`"
+    for path in outputs.left_out:
+        yield f"output {path} is not pinned: a settings document, of which users may own a part"
+
+
+def _with_scans(lock: Lock, current: Lock | None) -> tuple[Lock, tuple[str, ...]]:
+    """A scan record speaks of the content it was made for; we start no scanner, so it goes when that changes."""
+    if not lock.scans or (current is not None and current.tree == lock.tree):
+        return lock, ()
+    dropped = tuple(f"scan record of {scan.scanner} dropped: the content has changed since" for scan in lock.scans)
+    return replace(lock, scans=()), dropped
+
+
+def _refuse_unknown(project: Project, current: Lock | None, request: LockRequest) -> None:
+    known = {source.name for source in remote_sources(project.config)}
+    known |= {entry.name for entry in current.served} if current is not None else set()
+    for name in request.names:
+        if name not in known:
+            raise UsageError(
+                f'"{name}" is not a remote include, installed skill, skill source or served skill in '
+                f"{project.place.root / project.place.folder}"
+            )
