@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MARKERS = (
     "requirement(id, kind): the requirement an item checks, or the ones a Python test is linked to",
+    "verifier(id, severity): the verifier of an .ai-rulez project that an item is",
     "example(of): a labeled example of a requirement or verifier",
     "fast: cheap enough for an edit hook",
     "blocking: its failure fails the run",
@@ -62,14 +63,20 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     return _state(config).collector(file_path, parent) if is_ours(file_path) and _is_on(config) else None
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    if options.is_on(config, "whole"):
-        _state(config).add_whole_repository(session, items)
-    if _is_on(config) and (
-        options.is_narrowed(config) or any(item.get_closest_marker("requirement") for item in items)
-    ):
-        _state(config).arrange(items)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
+    concerned = _is_on(config) and (
+        options.is_on(config, "whole")
+        or options.is_narrowed(config)
+        or any(hasattr(item, "describe_in_report") or item.get_closest_marker("requirement") for item in items)
+    )
+    if concerned:
+        _state(config).arrange(session, items)
+    yield
+    if concerned:
+        _state(config).prepare(items)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ import pytest
 
 from pytest_reqfile.outcome import NOT_LOOKED_AT, Outcome, to_wire
 from pytest_reqfile.plugin.failure import EvaluationError, RequirementNotMetError, located_failure
+from pytest_reqfile.plugin.plans import ItemPlan
 from pytest_reqfile.plugin.recorder import ADVISORY, ORIGIN, WIRE
 from pytest_reqfile.reports.item_text import advisory_reason, crash_place, failure_lines, first_message
 from pytest_reqfile.reports.junit import properties
@@ -19,22 +18,8 @@ from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.paths import relative_to_root
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemPlan:
-    """What an item is before it runs: its name below its file, where it is declared, its markers, how it is evaluated.
-
-    ``line`` is 1-based. ``base`` is the absolute folder that the outcome's paths are relative to.
-    """
-
-    name: str
-    line: int
-    markers: tuple[pytest.MarkDecorator, ...]
-    evaluate: Callable[[], Outcome]
-    base: str
-
-
 class ReqfileItem(pytest.Item):
-    """A requirement's check, an example, or a file that could not be loaded."""
+    """A requirement's check, a verifier, an example, or a file that could not be loaded."""
 
     def __init__(self, *, plan: ItemPlan, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_reqfile.errors import GitError, UsageError
-from pytest_reqfile.plugin.collect import requirement_mark
+from pytest_reqfile.plugin import marks
 from pytest_reqfile.plugin.items import ReqfileItem
 from pytest_reqfile.plugin.options import LINKED_REQUIREMENTS, UNKNOWN_REQUIREMENTS
 from pytest_reqfile.reqfile.values import Requirement
@@ -38,7 +38,7 @@ class Links:
                 why = known if isinstance(known, str) else "no Reqfile of the repository defines it"
                 item.stash[UNKNOWN_REQUIREMENTS] = f"requirement {identifier}: {why}"
             else:
-                item.add_marker(requirement_mark(known[identifier]))
+                item.add_marker(marks.of_requirement(known[identifier]))
 
     def left_out(self, items: Sequence[pytest.Item], only: frozenset[str] | None) -> frozenset[pytest.Item]:
         """The items of other requirements than those asked for. Raises UsageError for ids that nothing has."""

@@ -39,7 +39,7 @@ class Narrowing:
     @property
     def is_changed_only(self) -> bool:
         """Whether the run looks at a change only."""
-        return self._base is not None or self._is_staged
+        return self._base is not None or self.is_staged
 
     @property
     def base(self) -> str | None:
@@ -48,7 +48,7 @@ class Narrowing:
 
     def judge(self) -> None:
         """Raise pytest.UsageError for options that exclude each other."""
-        if self._is_staged and self._base is not None:
+        if self.is_staged and self._base is not None:
             raise pytest.UsageError("--reqfile-staged does not go with --reqfile-changed: each says what a change is")
 
     def selection(self, repository: Repository, edition: Edition) -> Selection:
@@ -70,7 +70,7 @@ class Narrowing:
 
     def _compute(self, repository: Repository, edition: Edition) -> ChangeSet:
         try:
-            if self._is_staged:
+            if self.is_staged:
                 return staged_set(repository, self.plain, edition)
             return change_set(repository, self.plain, self.base, edition)
         except ReqfileError as error:
@@ -81,5 +81,6 @@ class Narrowing:
         return options.optional_value(self._config, "changed")
 
     @property
-    def _is_staged(self) -> bool:
+    def is_staged(self) -> bool:
+        """Whether only what is staged is looked at."""
         return options.is_on(self._config, "staged")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from pytest_reqfile.errors import FileError, Problem
-from pytest_reqfile.outcome import Location, Outcome
+from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.plugin.narrowing import Narrowing
 from pytest_reqfile.reqfile.command import CommandContext
 from pytest_reqfile.reqfile.example_outcomes import deferred_example, evaluate_example
@@ -129,11 +129,3 @@ class OpenedRepository:
             if path.endswith(CONFIG_NAME) and contains(folder_of(folder_of(path)), folder):
                 return problems[0]
         return None
-
-
-def load_outcome(path: str, problems: tuple[Problem, ...]) -> Outcome:
-    """The error of a file that could not be read or is invalid, with all its problems."""
-    line = next((problem.line for problem in problems if problem.line is not None), 1)
-    reason = "\n".join(str(problem) for problem in problems)
-    declared = Location(path=path, line=line)
-    return Outcome(subject="load", owner=path, check="load", status="error", declared=declared, reason=reason)

@@ -100,6 +100,47 @@ OPTIONS: Final = (
         help="a tag on every line of the log; repeatable",
     ),
     Option(
+        name="allow_exec",
+        flag="--reqfile-allow-exec",
+        kind="switch",
+        help="run the commands of verifiers (for trusted revisions only)",
+    ),
+    Option(
+        name="fail_on",
+        flag="--reqfile-fail-on",
+        kind="value",
+        metavar="SEVERITY",
+        choices=("error", "warning", "info", "none"),
+        help="lowest severity of a verifier that fails the run (default: error)",
+    ),
+    Option(
+        name="strict",
+        flag="--reqfile-strict",
+        kind="switch",
+        help="verifiers of severity warning fail the run too",
+    ),
+    Option(
+        name="profile",
+        flag="--reqfile-profile",
+        kind="value",
+        metavar="NAME",
+        help="the profile of .ai-rulez whose rules count as active",
+    ),
+    Option(
+        name="role",
+        flag="--reqfile-role",
+        kind="value",
+        metavar="NAME",
+        help="the role of .ai-rulez whose rules count as active",
+    ),
+    Option(
+        name="generator",
+        flag="--reqfile-generator",
+        kind="value",
+        metavar="COMMAND",
+        help="what regenerates outputs for generated_in_sync: ai-rulez, or a command; needs --reqfile-allow-exec",
+    ),
+    Option(
         name="edition",
         flag="--reqfile-edition",
         kind="value",
@@ -236,7 +277,8 @@ def is_narrowed(config: pytest.Config) -> bool:
     if is_on(config, "off"):
         return False
     return optional_value(config, "changed") is not None or any(
-        _given(config, name) for name in ("only", "staged", "edition", "log_tag")
+        _given(config, name)
+        for name in ("only", "staged", "edition", "log_tag", "fail_on", "profile", "role", "generator")
     )
 
 

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from pytest_reqfile.errors import GitError, UsageError
+from pytest_reqfile.errors import GitError, Problem, UsageError
 from pytest_reqfile.plugin import options
 from pytest_reqfile.plugin.collect import ReqfileFile, collect_file
 from pytest_reqfile.plugin.items import ReqfileItem
 from pytest_reqfile.plugin.links import Links
-from pytest_reqfile.plugin.names import is_config_like
+from pytest_reqfile.plugin.names import concerns_us, is_project_file, is_skipped, project_root
 from pytest_reqfile.plugin.narrowing import Narrowing, Wire
 from pytest_reqfile.plugin.opened import OpenedRepository
-from pytest_reqfile.plugin.workers import given_by_controller
+from pytest_reqfile.plugin.plans import ItemPlan, load_plan
+from pytest_reqfile.plugin.projects import OpenedProject, VerifierOptions
+from pytest_reqfile.plugin.requirement_plans import requirement_plans
+from pytest_reqfile.plugin.verifier_options import verifier_options
+from pytest_reqfile.plugin.verifier_plans import verifier_plans
+from pytest_reqfile.plugin.workers import given_by_controller, tell_controller
+from pytest_reqfile.project.places import project_folders
 from pytest_reqfile.reports.run_log import parse_tags
 from pytest_reqfile.reqfile.repository import Repository, open_repository
 from pytest_reqfile.reqfile.values import Edition
+from pytest_reqfile.verifiers.values import FlatVerifier, SpecVerifier
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import nearest_repository
-from pytest_reqfile.workspace.paths import canonical
+from pytest_reqfile.workspace.paths import canonical, relative_to_root
 from pytest_reqfile.workspace.process_tree import COOKIE
 
 _KEY: Final = pytest.StashKey["RunState"]()
@@ -43,6 +51,7 @@ class RunState:
         self._config = config
         self._environment = Environment.current()
         self._opened: dict[Path, OpenedRepository | GitError] = {}
+        self._projects: dict[Path, OpenedProject] = {}
         self.narrowing = Narrowing(config, given_by_controller(config))
         self.handed_over: Wire = {}
 
@@ -79,7 +88,8 @@ class RunState:
 
     def start_workers(self) -> None:
         """Work out once, in the controller, what every worker needs; a change that cannot be known stops here."""
-        self.judge_options()
+        with self._usage_errors():
+            self.judge_options()
         try:
             opened = self.opened(self._config.rootpath)
         except GitError:
@@ -92,13 +102,10 @@ class RunState:
         tags = options.values(self._config, "log_tag")
         if tags and options.value(self._config, "log") is None:
             raise pytest.UsageError("--reqfile-log-tag needs --reqfile-log: without a log there is nothing to tag")
-        try:
-            parse_tags(tags, "--reqfile-log-tag")
-        except UsageError as error:
-            raise pytest.UsageError(*error.messages) from error
+        parse_tags(tags, "--reqfile-log-tag")
         _ = self.edition
 
-    def add_whole_repository(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+    def _add_whole_repository(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Collect what the walk did not meet, found in the one git listing (design 2.1, ``--reqfile``).
 
         Adding arguments instead would lose tests: pytest before 9 collects only the deeper of two nested arguments.
@@ -108,12 +115,75 @@ class RunState:
         try:
             opened = self.opened(self._config.rootpath)
         except GitError as error:
-            raise pytest.UsageError(f"--reqfile: {error}") from error
+            raise UsageError(f"--reqfile: {error}") from error
         met = {item.nodeid for item in items if isinstance(item, ReqfileItem)}
         walked = {item.path for item in items if isinstance(item, ReqfileItem)} - self._partly_named
-        for path in (Path(opened.repository.root, path) for path in opened.files):
+        for path in self._files_of(opened):
             if path not in walked and not self._is_ignored(path):
                 items.extend(item for item in collect_file(session, path) if item.nodeid not in met)
+
+    def _files_of(self, opened: OpenedRepository) -> Iterator[Path]:
+        root = opened.repository.snapshot.root
+        yield from (root / path for path in opened.files)
+        for folder in project_folders(opened.repository.snapshot.listed):
+            project = self.project(root / folder)
+            names = project.by_file or ({project.sign: ()} if project.sign else {})
+            yield from (root / folder / name for name in sorted(names))
+
+    def project(self, folder: Path) -> OpenedProject:
+        """The project of exactly that folder, opened once per run."""
+        if folder not in self._projects:
+            top = nearest_repository(folder)
+            self._projects[folder] = OpenedProject(folder, top, self._environment, self._verifier_options)
+        return self._projects[folder]
+
+    @cached_property
+    def _verifier_options(self) -> VerifierOptions:
+        return verifier_options(self._config, self._environment, self.narrowing, self._base_of)
+
+    def _base_of(self, folder: Path) -> str | None:
+        """The revision that changes below a project's folder are measured from where none was given."""
+        repository = self.opened(folder).repository
+        relative = relative_to_root(repository.snapshot.root, folder) or ""
+        return repository.catalog.settings.base(relative) or repository.git.default_branch()
+
+    def plans(self, path: Path) -> Iterator[ItemPlan]:
+        """The items of a file of ours."""
+        if is_project_file(path):
+            root = canonical(project_root(path))
+            yield from verifier_plans(self.project(root), canonical(path).relative_to(root).as_posix())
+            return
+        try:
+            opened = self.opened(path.parent)
+        except GitError as error:
+            problem = Problem(path=path.name, message=f"{error}; requirements need one")
+            yield load_plan(path.name, (problem,), str(path.parent))
+            return
+        relative = relative_to_root(opened.repository.snapshot.root, canonical(path))
+        if relative is not None:
+            yield from requirement_plans(opened, relative, is_named=path in self._named)
+
+    def prepare(self, items: Iterable[pytest.Item]) -> None:
+        """Plan the verifiers that are left to run, each project's together. Nothing is looked at under ``--co``."""
+        if self._config.option.collectonly:
+            return
+        left = [item.plan.source for item in items if isinstance(item, ReqfileItem)]
+        with self._usage_errors():
+            for project in self._projects.values():
+                mine = {id(verifier) for verifiers in project.by_file.values() for verifier in verifiers}
+                project.prepare(v for v in left if isinstance(v, FlatVerifier | SpecVerifier) and id(v) in mine)
+
+    @contextmanager
+    def _usage_errors(self) -> Iterator[None]:
+        """What is wrong with an option ends the run as pytest's usage error, in a worker too."""
+        try:
+            try:
+                yield
+            except (UsageError, GitError) as error:
+                raise pytest.UsageError(*error.messages) from error
+        except pytest.UsageError as error:
+            tell_controller(self._config, error)
+            raise
 
     def _is_ignored(self, path: Path) -> bool:
         """Whether ``--ignore`` names the path or a folder above it."""
@@ -123,9 +193,9 @@ class RunState:
 
     def ignores(self, path: Path) -> bool | None:
         """Whether a path in a settings folder is skipped: only its config may hold something to collect."""
-        if any(".reqfile" in named.parts for named in self._named):
+        if any(concerns_us(named) for named in self._named):
             return None
-        return not (path.name == ".reqfile" or is_config_like(path))
+        return is_skipped(path)
 
     def collector(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """The collector of a file of ours; a run started by one of our own commands has none unless asked by path."""
@@ -134,26 +204,31 @@ class RunState:
         collector: ReqfileFile = ReqfileFile.from_parent(parent, path=path)
         return collector
 
-    def is_named(self, path: Path) -> bool:
-        """Whether the path itself was asked for on the command line."""
-        return path in self._named
-
-    def arrange(self, items: list[pytest.Item]) -> None:
-        """Link Python tests to their requirements and keep only the requirements asked for.
+    def arrange(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Complete what was collected: the whole repository where asked for, links of Python tests, the ids asked for.
 
         Options are judged here, where pytest still answers with a usage error before anything runs.
         """
-        self.judge_options()
+        with self._usage_errors():
+            self.judge_options()
+            if options.is_on(self._config, "whole"):
+                self._add_whole_repository(session, items)
+            self._judge_projects()
+            self._narrow(items)
+
+    def _judge_projects(self) -> None:
+        for project in self._projects.values():
+            if project.usage is not None:
+                raise project.usage
+
+    def _narrow(self, items: list[pytest.Item]) -> None:
         links = Links(self)
         for item in items:
             links.complete(item)
         for opened in self._opened.values():
             if isinstance(opened, OpenedRepository):
                 opened.narrow()
-        try:
-            dropped = links.left_out(items, self.narrowing.plain.only)
-        except UsageError as error:
-            raise pytest.UsageError(*error.messages) from error
+        dropped = links.left_out(items, self.narrowing.plain.only)
         if dropped:
             items[:] = [item for item in items if item not in dropped]
             self._config.hook.pytest_deselected(items=list(dropped))

@@ -1,4 +1,4 @@
-"""pytest-xdist: what the controller works out once and hands to its workers (design 4).
+"""pytest-xdist: what the controller works out once and hands to its workers, and what they tell it (design 4).
 
 Registered only where xdist is there.
 """
@@ -10,7 +10,8 @@ from typing import Any, Final, Protocol
 import pytest
 
 HANDED_OVER: Final = "reqfile"
-"""The key of ``workerinput`` that holds it, as builtin types."""
+"""The key of ``workerinput`` that holds what the controller worked out, as builtin types."""
+_USAGE: Final = "reqfile_usage"
 
 
 class Worker(Protocol):
@@ -18,16 +19,49 @@ class Worker(Protocol):
 
     config: pytest.Config
     workerinput: dict[str, Any]
+    workeroutput: dict[str, Any]
 
 
 class XdistHooks:
-    """Hooks that exist only where xdist is there."""
+    """Hooks that exist only where xdist is there.
+
+    A usage error in a worker would leave a run without tests that looks as if there were none: the controller makes
+    it its own.
+    """
+
+    def __init__(self) -> None:
+        self._usage: dict[str, None] = {}
 
     def pytest_configure_node(self, node: Worker) -> None:
         """Hand over what the session's start worked out."""
         from pytest_reqfile.plugin.state import state_of
 
         node.workerinput[HANDED_OVER] = state_of(node.config).handed_over
+
+    def pytest_testnodedown(self, node: Worker, error: object) -> None:
+        """Take over what a worker said of the options before it stopped."""
+        del error
+        said = getattr(node, "workeroutput", {}).get(_USAGE)
+        if said:
+            self._usage[said] = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """The run's exit code is that of a usage error."""
+        if self._usage:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what was wrong, as pytest says it without workers."""
+        for line in "\n".join(self._usage).splitlines():
+            terminalreporter.write_line(f"ERROR: {line}", red=True)
+
+
+def tell_controller(config: pytest.Config, error: pytest.UsageError) -> None:
+    """In a worker, have the controller know of a usage error; elsewhere pytest tells it itself."""
+    output: dict[str, Any] | None = getattr(config, "workeroutput", None)
+    if output is not None:
+        output[_USAGE] = "\n".join(map(str, error.args))
 
 
 def given_by_controller(config: pytest.Config) -> dict[str, Any] | None:

@@ -31,7 +31,7 @@ def failure_lines(outcome: Outcome, shown: Callable[[str], str]) -> list[str]:
         lines += _finding_lines(finding, shown)
     if outcome.fix_hint and outcome.findings and not any(finding.fix_hint for finding in outcome.findings):
         lines += _indented("  fix: ", outcome.fix_hint)
-    if outcome.details.get("source"):
+    if outcome.details.get("block"):
         lines.append(f"from: {outcome.details['block']}, use {outcome.details['source']}")
     declared = outcome.declared
     return [visible(line) for line in (*lines, f"declared at {shown(declared.path)}:{declared.line}")]

@@ -1,0 +1,46 @@
+"""What an item is before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from pytest_reqfile.errors import Problem
+from pytest_reqfile.outcome import Location, Outcome
+from pytest_reqfile.plugin.marks import BLOCKING
+
+LOAD = "load"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemPlan:
+    """An item's name below its file, where it is declared, its markers, and how it is evaluated.
+
+    ``line`` is 1-based. ``base`` is the absolute folder that the outcome's paths are relative to. ``source`` is the
+    declaration behind it, where several are planned together.
+    """
+
+    name: str
+    line: int
+    markers: tuple[pytest.MarkDecorator, ...]
+    evaluate: Callable[[], Outcome]
+    base: str
+    source: object = None
+
+
+def load_plan(path: str, problems: tuple[Problem, ...], base: str) -> ItemPlan:
+    """``FILE::load``: the error of a file that could not be read or is invalid, with all its problems."""
+    line = next((problem.line for problem in problems if problem.line is not None), 1)
+    reason = "\n".join(str(problem) for problem in problems)
+    declared = Location(path=path, line=line)
+    outcome = Outcome(subject="load", owner=path, check=LOAD, status="error", declared=declared, reason=reason)
+    return ItemPlan(name=LOAD, line=line, markers=(BLOCKING,), evaluate=lambda: outcome, base=base)
+
+
+def skipped_plan(path: str, reason: str, base: str) -> ItemPlan:
+    """``FILE::load`` of a file that was asked for by path and is none of ours, saying why."""
+    declared = Location(path=path, line=1)
+    outcome = Outcome(subject="load", owner=path, check=LOAD, status="not_applicable", declared=declared, reason=reason)
+    return ItemPlan(name=LOAD, line=1, markers=(), evaluate=lambda: outcome, base=base)

@@ -1,0 +1,175 @@
+"""One ``.ai-rulez`` project in a pytest run: loaded once, its verifiers planned together, evaluated item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from pytest_reqfile.errors import FileError, FormatError, GitError, Problem, UsageError
+from pytest_reqfile.outcome import Location, Outcome
+from pytest_reqfile.project.load import load_project
+from pytest_reqfile.project.places import project_at
+from pytest_reqfile.project.values import Place
+from pytest_reqfile.reqfile.outcomes import DEFERRED
+from pytest_reqfile.verifiers.changes import Scope
+from pytest_reqfile.verifiers.examples import run_example
+from pytest_reqfile.verifiers.outcomes import FailOn, example_outcome, gates, outcome_of
+from pytest_reqfile.verifiers.predicates import has_checklist, has_command
+from pytest_reqfile.verifiers.results import Result
+from pytest_reqfile.verifiers.run import Declared, RunOptions, VerifierRun, name_of, open_run
+from pytest_reqfile.verifiers.values import Example, FlatVerifier, InvalidDeclaration, SpecVerifier, Verifier
+from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.processes import Cancellation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifierOptions:
+    """What the options of pytest say about verifiers; ``scope`` is asked for once everything is collected."""
+
+    run: RunOptions
+    scope: Callable[[Place], Scope]
+    fail_on: FailOn
+    fast: bool
+
+
+class OpenedProject:
+    """Asks the layers below and keeps what they say for the run. ``problems`` is why there is no project."""
+
+    def __init__(self, root: Path, top: Path | None, environment: Environment, options: VerifierOptions) -> None:
+        self._environment = environment
+        self._options = options
+        self.problems: tuple[Problem, ...] = ()
+        self.usage: UsageError | None = None
+        self.place: Place | None = None
+        self.run: VerifierRun | None = None
+        try:
+            self.place = project_at(root, top=top)
+            self.run = self._open(self.place) if self.place is not None else None
+        except FormatError as error:
+            self.problems = error.problems
+        except UsageError as error:
+            self.usage = error
+
+    def _open(self, place: Place) -> VerifierRun:
+        project = load_project(place, local=True)
+        return open_run(project, self._environment, self._options.run, cancellation=Cancellation())
+
+    @property
+    def sign(self) -> str:
+        """The file that shows there is something here: the configuration, or what speaks against it."""
+        if self.place is not None:
+            return self.place.config
+        return next((problem.path for problem in self.problems if problem.path is not None), "")
+
+    @property
+    def base(self) -> str:
+        """The absolute folder that the project's paths are relative to."""
+        return str(self.run.root) if self.run is not None else ""
+
+    @cached_property
+    def by_file(self) -> Mapping[str, tuple[Declared, ...]]:
+        """Every declaration by the file it is an item of, in the order of that file.
+
+        What is declared elsewhere (an include, a skill, config.local.toml) is an item of config.toml.
+        """
+        if self.run is None or self.place is None:
+            return {}
+        declarations = self.run.declarations
+        own = f"{self.place.folder}/verifiers/"
+        found: dict[str, list[Declared]] = {}
+        everything: tuple[Declared, ...] = (*declarations.flat, *declarations.specs, *declarations.invalid)
+        for declared in everything:
+            path = declared.declared.path
+            found.setdefault(path if path.startswith(own) else self.place.config, []).append(declared)
+        return {path: tuple(sorted(all_, key=_order)) for path, all_ in found.items()}
+
+    def prepare(self, chosen: Iterable[Verifier]) -> None:
+        """Plan what is left after every selection together, so that each file is read once.
+
+        Raises UsageError or GitError for a change that cannot be known.
+        """
+        if self.run is not None and self.place is not None:
+            self.run = replace(self.run, options=replace(self.run.options, scope=self._options.scope(self.place)))
+            self.run.prepare(chosen)
+
+    def gates(self, verifier: Verifier) -> bool:
+        """Whether a failure of the verifier fails the run."""
+        if isinstance(verifier, SpecVerifier) and has_checklist(verifier.require):
+            return False
+        return gates(verifier.severity, self._options.fail_on)
+
+    def evaluate(self, verifier: Verifier) -> Outcome:
+        """The outcome of one verifier."""
+        if self._options.fast and not is_fast(verifier):
+            return _deferred(verifier, "")
+        return self._judged(verifier, lambda run: run.results(verifier)[0])
+
+    def evaluate_missing_examples(self, verifier: SpecVerifier) -> Outcome:
+        """The outcome of AR9H6: the settings ask for examples and the verifier has none."""
+        return self._judged(verifier, lambda run: run.results(verifier)[-1], check="examples")
+
+    def evaluate_example(self, verifier: SpecVerifier, example: Example, check: str) -> Outcome:
+        """The outcome of one self-test example."""
+        assert self.run is not None
+        if self._options.fast and not is_fast(verifier):
+            return _deferred(verifier, check)
+        return example_outcome(run_example(verifier, example, self.run), check)
+
+    def _judged(self, verifier: Verifier, find: Callable[[VerifierRun], Result], check: str = "") -> Outcome:
+        assert self.run is not None
+        try:
+            outcome = outcome_of(find(self.run), self._options.fail_on)
+        except (FileError, GitError) as error:
+            return _could_not_look(verifier, check, str(error))
+        return replace(outcome, check=check)
+
+
+def is_fast(verifier: Verifier) -> bool:
+    """Whether the verifier runs no command and asks no model (design 2.2)."""
+    if isinstance(verifier, FlatVerifier):
+        return verifier.check.type != "generated_in_sync"
+    return not has_command(verifier.require) and not has_checklist(verifier.require)
+
+
+def invalid_outcome(invalid: InvalidDeclaration) -> Outcome:
+    """The error of a declaration that cannot be used (AR9H2)."""
+    return Outcome(
+        subject="verifier",
+        owner=invalid.name,
+        check="",
+        status="error",
+        declared=invalid.declared,
+        reason=f"{invalid.declared}: {invalid.message}",
+        details={"code": "AR9H2", "source": invalid.source},
+    )
+
+
+def _deferred(verifier: Verifier, check: str) -> Outcome:
+    return Outcome(
+        subject="example" if check else "verifier",
+        owner=name_of(verifier),
+        check=check,
+        status="deferred",
+        declared=verifier.declared,
+        reason=DEFERRED,
+        severity=verifier.severity,
+    )
+
+
+def _could_not_look(verifier: Verifier, check: str, reason: str) -> Outcome:
+    return Outcome(
+        subject="verifier",
+        owner=name_of(verifier),
+        check=check,
+        status="error",
+        declared=verifier.declared,
+        reason=reason,
+        severity=verifier.severity,
+    )
+
+
+def _order(declared: Declared) -> tuple[str, int]:
+    place: Location = declared.declared
+    return place.path, place.line
