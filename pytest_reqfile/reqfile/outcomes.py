@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from pytest_reqfile.outcome import Finding, Outcome, Status
@@ -21,14 +22,16 @@ def check_outcome(
     reason: str | None = None,
     seconds: float = 0.0,
     blocking: bool | None = None,
+    fix_hint: str | None = None,
+    details: Mapping[str, str | int | None] | None = None,
 ) -> Outcome:
-    """The outcome of a planned check; ``blocking`` is the check's own mode unless given."""
+    """The outcome of a planned check; ``blocking`` is the check's own mode unless given, ``fix_hint`` a command's."""
     requirement, check = planned.requirement, planned.check
-    details: dict[str, str | int | float | bool | None] = {"kind": requirement.kind, "files": len(planned.files)}
+    known: dict[str, str | int | float | bool | None] = {"kind": requirement.kind, "files": len(planned.files)}
     if isinstance(check, CommandCheck):
-        details |= {"command": check.run, "arguments": len(planned.arguments)}
+        known |= {"command": check.run, "arguments": len(planned.arguments)}
     if requirement.imported is not None:
-        details |= {"block": str(requirement.location), "source": str(requirement.imported)}
+        known |= {"block": str(requirement.location), "source": str(requirement.imported)}
     return Outcome(
         subject="requirement",
         owner=requirement.id,
@@ -42,8 +45,8 @@ def check_outcome(
         seconds=seconds,
         title=requirement.must,
         why=requirement.why,
-        fix_hint=check.fix_hint if isinstance(check, CommandCheck) else None,
-        details=details,
+        fix_hint=check.fix_hint if isinstance(check, CommandCheck) else fix_hint,
+        details={**known, **(details or {})},
     )
 
 
