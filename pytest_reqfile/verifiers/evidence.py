@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from pytest_reqfile.errors import GitError
@@ -13,14 +13,15 @@ from pytest_reqfile.verifiers.selection import FileClasses, Selection, Source
 from pytest_reqfile.verifiers.tree import Tree
 from pytest_reqfile.verifiers.values import Settings
 from pytest_reqfile.workspace.bulk import BulkReader
-from pytest_reqfile.workspace.clock import Clock, SystemClock
+from pytest_reqfile.workspace.clock import thread_seconds
 
 
 class Evidence:
     """The facts about one tree, for everything that is asked of it.
 
     ``searches`` and ``selections`` are all that the run's verifiers will ask for: they are answered together, and an
-    answer does not depend on what else is asked. ``changes`` replaces the scope's where it is given.
+    answer does not depend on what else is asked. ``changes`` replaces the scope's where it is given;
+    ``now`` tells processor seconds, which only the grouping of patterns looks at.
     """
 
     def __init__(
@@ -33,7 +34,7 @@ class Evidence:
         *,
         changes: ChangeSet | None = None,
         strict_applicability: bool = False,
-        clock: Clock | None = None,
+        now: Callable[[], float] = thread_seconds,
     ) -> None:
         self.tree = tree
         self.settings = settings
@@ -42,7 +43,7 @@ class Evidence:
         self._selections = (*selections, *(search.selection for search in self._searches))
         self.strict_applicability = strict_applicability
         self._changes = changes
-        self._clock = clock or SystemClock()
+        self._now = now
 
     @cached_property
     def changes(self) -> ChangeSet:
@@ -59,7 +60,7 @@ class Evidence:
     @cached_property
     def answers(self) -> dict[Search, Answer]:
         reader = BulkReader(self.tree.root, self.settings.max_file_bytes)
-        patterns = Patterns(self._clock.monotonic)
+        patterns = Patterns(self._now)
         return scan(self._searches, self.classes, reader.read, patterns, self.changes_added)
 
     def changes_added(self, path: str) -> tuple[tuple[int, int], ...] | None:

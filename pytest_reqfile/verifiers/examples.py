@@ -69,7 +69,6 @@ def run_example(verifier: SpecVerifier, example: Example, run: VerifierRun) -> E
                 searches_of(verifier),
                 selections_of(verifier, strict_applicability=False),
                 changes=_changes(example),
-                clock=run.clock,
             )
             runner = replace(run.runner, root=folder)
             evaluators = Evaluators(command=runner.evaluate, checklist=llm_is_off())

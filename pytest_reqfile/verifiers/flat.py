@@ -140,12 +140,10 @@ def _unless_incomplete(verifier: FlatVerifier, answer: Answer, evidence: Evidenc
         first, *others = (message for _, message in answer.unreadable)
         return flat_result(verifier, "error", first, notes=tuple(others[:LISTED]))
     if answer.skipped:
-        files = [file for file, _ in answer.skipped]
+        count = len(answer.skipped)
+        files = [file for file, _ in answer.skipped[:LISTED]]
         limit = size_text(evidence.settings.max_file_bytes)
-        message = (
-            f"{len(files)} file(s) could not be fully checked (binary or over {limit}): "
-            f"{first_list(files[:LISTED], len(files))}"
-        )
+        message = f"{count} file(s) could not be fully checked (binary or over {limit}): {first_list(files, count)}"
         return flat_result(verifier, "error", message)
     return flat_result(verifier, "pass", f"{answer.checked} file(s)", files=answer.checked)
 

@@ -7,13 +7,13 @@ slow on. Clocks decide how patterns are grouped, never what is found.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from pytest_reqfile.syntax.patterns import Haystack, Pattern, compile_pattern, load_re2
 
-SET_SIZE: Final = 500
+SET_SIZE: Final = 1000
 FEW: Final = 3
 """So few patterns are searched one by one: RE2 leaps to literals then, which it cannot do for many."""
 _SET_MEMORY: Final = 16 << 20
@@ -35,10 +35,22 @@ class Patterns:
 
     def __init__(self, now: Now) -> None:
         self.now = now
-        self._compiled: dict[str, Pattern] = {}
-        self._sets: dict[tuple[str, ...], PatternSet] = {}
         self.poison: set[str] = set()
         self.parts: dict[str, int] = {}
+        self.decided: set[str] = set()
+        self._compiled: dict[str, Pattern] = {}
+        self._sets: dict[tuple[str, ...], PatternSet] = {}
+        self._wanted: Counter[str] = Counter()
+
+    def want(self, text: str) -> None:
+        """One more search waits for matches of ``text``."""
+        self._wanted[text] += 1
+
+    def release(self, text: str) -> None:
+        """One search has seen enough; when all have, ``text`` need not be looked for any more."""
+        self._wanted[text] -= 1
+        if self._wanted[text] == 0:
+            self.decided.add(text)
 
     def compiled(self, text: str) -> Pattern:
         found = self._compiled.get(text)
@@ -85,10 +97,13 @@ class PatternSet:
         self._recent: deque[bytes] = deque(maxlen=_SAMPLE_FILES)
         self._singles: list[int] = []
         self._groups: list[_Group] = []
+        self._decided = 0
         self._arrange()
 
     def matching(self, haystack: Haystack) -> list[int]:
-        """The numbers of the patterns that ``haystack`` contains, in no order."""
+        """The numbers of the patterns that ``haystack`` contains, in no order; decided ones may be missing."""
+        if self._decided != len(self._patterns.decided):
+            self._drop_decided()
         text = haystack.readable
         found = [number for number in self._singles if self._contains(number, haystack)]
         if not self._groups:
@@ -111,12 +126,25 @@ class PatternSet:
     def _contains(self, number: int, haystack: Haystack) -> bool:
         return self._patterns.compiled(self.texts[number]).search(haystack) is not None
 
+    def _drop_decided(self) -> None:
+        """Stop looking for single patterns at once; rebuild automata when a good part of one has become useless."""
+        decided = self._patterns.decided
+        self._decided = len(decided)
+        self._singles = [number for number in self._singles if self.texts[number] not in decided]
+        for group in self._groups:
+            useless = sum(self.texts[number] in decided for number in group.numbers)
+            if useless * 4 >= len(group.numbers):
+                self._arrange()
+                return
+
     def _arrange(self) -> None:
         """Group the patterns by what is known of them."""
-        poison, parts = self._patterns.poison, self._patterns.parts
+        poison, parts, decided = self._patterns.poison, self._patterns.parts, self._patterns.decided
         by_part: dict[int, list[int]] = {}
         singles: list[int] = []
         for number, text in enumerate(self.texts):
+            if text in decided:
+                continue
             if text in poison:
                 singles.append(number)
             else:

@@ -185,7 +185,6 @@ class VerifierRun:
             needs.searches,
             needs.selections,
             strict_applicability=strict,
-            clock=self.clock,
         )
 
     def _is_active(self, verifier: SpecVerifier) -> bool:

@@ -82,7 +82,7 @@ def scan(
     searches: Iterable[Search], classes: FileClasses, read: Read, patterns: Patterns, added: AddedLines
 ) -> dict[Search, Answer]:
     """The answer of every search. ``read`` gives the beginning of a file and whether there is more of it."""
-    tallies = {search: _Tally(search) for search in searches}
+    tallies = {search: _Tally(search, patterns) for search in searches}
     plans = _plans(tallies.values(), classes, patterns)
     for path, plan in _in_order(plans):
         if plan.is_decided():
@@ -93,7 +93,8 @@ def scan(
             plan.unreadable.append((path, str(error)))
             continue
         plan.look_at(path, data, more, added)
-    return {search: tally.answer(classes, plans) for search, tally in tallies.items()}
+    unsearched = _Unsearched(classes, plans)
+    return {search: tally.answer(unsearched) for search, tally in tallies.items()}
 
 
 def _plans(tallies: Iterable[_Tally], classes: FileClasses, patterns: Patterns) -> list[_ClassPlan]:
@@ -123,10 +124,22 @@ def _merged(plans: Sequence[_ClassPlan]) -> Iterator[tuple[str, _ClassPlan]]:
 class _Tally:
     """The answer of one search as it grows."""
 
-    __slots__ = ("done", "hits", "large_matched", "matched", "missing", "missing_count", "search", "stopped_at")
+    __slots__ = (
+        "_patterns",
+        "done",
+        "hits",
+        "large_matched",
+        "matched",
+        "missing",
+        "missing_count",
+        "search",
+        "stopped_at",
+    )
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, patterns: Patterns) -> None:
         self.search = search
+        self._patterns = patterns
+        patterns.want(search.pattern)
         self.hits: list[Hit] = []
         self.missing: list[str] = []
         self.missing_count = 0
@@ -135,7 +148,7 @@ class _Tally:
         self.done = False
         self.stopped_at: str | None = None
 
-    def found_in(self, path: str, haystack: Haystack, patterns: Patterns, lines: Lines | None, *, more: bool) -> None:
+    def found_in(self, path: str, haystack: Haystack, lines: Lines | None, *, more: bool) -> None:
         """The pattern is somewhere in the file; ``lines`` are the lines that count."""
         search = self.search
         if lines == ():
@@ -146,7 +159,7 @@ class _Tally:
         room = 1 if not search.locate else search.per_file
         if search.raw and search.enough is not None:
             room = min(room, search.enough - len(self.hits))
-        hits = list(_hits(search.pattern, path, haystack, patterns, lines, room))
+        hits = list(_hits(search.pattern, path, haystack, self._patterns, lines, room))
         if search.locate:
             self.hits.extend(hits)
             self.matched |= bool(hits)
@@ -170,34 +183,67 @@ class _Tally:
         if more:
             self.large_matched.add(path)
         if self.search.until_match:
-            self.done, self.stopped_at = True, path
+            self._stop(path)
 
     def _stop_if_enough(self, path: str, count: int) -> None:
         if self.search.enough is not None and count >= self.search.enough:
-            self.done = True
-            self.stopped_at = path
+            self._stop(path)
 
-    def answer(self, classes: FileClasses, plans: Sequence[_ClassPlan]) -> Answer:
-        number = classes.index(self.search.selection)
-        mine = [plan for plan in plans if number in plan.files.selections]
+    def _stop(self, path: str) -> None:
+        self.done, self.stopped_at = True, path
+        self._patterns.release(self.search.pattern)
+
+    def answer(self, unsearched: _Unsearched) -> Answer:
+        selection = self.search.selection
+        skipped, unreadable = unsearched.skipped(selection), unsearched.unreadable(selection)
+        if self.stopped_at is not None or self.large_matched:
+            skipped = tuple(
+                entry for entry in skipped if self._reached(entry[0]) and entry[0] not in self.large_matched
+            )
+            unreadable = tuple(entry for entry in unreadable if self._reached(entry[0]))
         return Answer(
-            examined=classes.count(self.search.selection),
-            checked=sum(plan.checked for plan in mine) + len(self.large_matched),
+            examined=unsearched.examined(selection),
+            checked=unsearched.checked(selection) + len(self.large_matched),
             matched=self.matched,
             hits=tuple(self.hits),
             missing=tuple(self.missing),
             missing_count=self.missing_count,
-            skipped=tuple(
-                entry for entry in _by_path(plan.skipped for plan in mine) if self._counts_as_skipped(entry[0])
-            ),
-            unreadable=tuple(entry for entry in _by_path(plan.unreadable for plan in mine) if self._reached(entry[0])),
+            skipped=skipped,
+            unreadable=unreadable,
         )
-
-    def _counts_as_skipped(self, path: str) -> bool:
-        return path not in self.large_matched and self._reached(path)
 
     def _reached(self, path: str) -> bool:
         return self.stopped_at is None or byte_order(path) <= byte_order(self.stopped_at)
+
+
+class _Unsearched:
+    """What was searched of each selection and what could not be: the same for all searches of a selection."""
+
+    def __init__(self, classes: FileClasses, plans: Sequence[_ClassPlan]) -> None:
+        self._classes = classes
+        self._plans = plans
+        self._skipped: dict[Selection, tuple[tuple[str, SkipReason], ...]] = {}
+        self._unreadable: dict[Selection, tuple[tuple[str, str], ...]] = {}
+
+    def examined(self, selection: Selection) -> int:
+        return self._classes.count(selection)
+
+    def checked(self, selection: Selection) -> int:
+        return sum(plan.checked for plan in self._of(selection))
+
+    def skipped(self, selection: Selection) -> tuple[tuple[str, SkipReason], ...]:
+        if selection not in self._skipped:
+            self._skipped[selection] = tuple(_by_path(plan.skipped for plan in self._of(selection)))
+        return self._skipped[selection]
+
+    def unreadable(self, selection: Selection) -> tuple[tuple[str, str], ...]:
+        if selection not in self._unreadable:
+            self._unreadable[selection] = tuple(_by_path(plan.unreadable for plan in self._of(selection)))
+        return self._unreadable[selection]
+
+    def _of(self, selection: Selection) -> list[_ClassPlan]:
+        number = self._classes.index(selection)
+        return [plan for plan in self._plans if number in plan.files.selections]
 
 
 def _by_path(parts: Iterable[list[tuple[str, Text]]]) -> Iterator[tuple[str, Text]]:
@@ -286,7 +332,7 @@ class _ClassPlan:
             for tally in plan.by_number[number]:
                 if not tally.done:
                     lines = added(path) if tally.search.added_only else None
-                    tally.found_in(path, haystack, self._patterns, lines, more=more)
+                    tally.found_in(path, haystack, lines, more=more)
         if plan.lacking and not more:
             without = set(range(len(plan.by_number))).difference(found)
             for tally, number in plan.lacking:

@@ -108,11 +108,11 @@ class BulkReader:
         """How much was read into the buffer: up to one byte beyond the limit."""
         size = 0
         while True:
-            read = os.readv(descriptor, [memoryview(self._buffer)[size:]])
+            read = os.readv(descriptor, [memoryview(self._buffer)[size:]] if size else [self._buffer])
             size += read
-            if read == 0 or size > self._limit:
+            # A regular file gives less than asked for only at its end.
+            if size < len(self._buffer) or size > self._limit:
                 return size
-            if size == len(self._buffer):
-                larger = bytearray(min(self._limit + 1, 4 * size))
-                larger[:size] = self._buffer
-                self._buffer = larger
+            larger = bytearray(min(self._limit + 1, 4 * size))
+            larger[:size] = self._buffer
+            self._buffer = larger

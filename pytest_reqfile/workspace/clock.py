@@ -14,6 +14,11 @@ class Clock(Protocol):
     def monotonic(self) -> float: ...
 
 
+def thread_seconds() -> float:
+    """Processor time of this thread: what a computation cost, however busy the machine is."""
+    return time.thread_time()
+
+
 class SystemClock:
     """The clock of this machine."""
 
