@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -88,7 +88,7 @@ class RunState:
 
     def start_workers(self) -> None:
         """Work out once, in the controller, what every worker needs; a change that cannot be known stops here."""
-        with self._usage_errors():
+        with self._usage_errors([]):
             self.judge_options()
         try:
             opened = self.opened(self._config.rootpath)
@@ -163,25 +163,29 @@ class RunState:
         if relative is not None:
             yield from requirement_plans(opened, relative, is_named=path in self._named)
 
-    def prepare(self, items: Iterable[pytest.Item]) -> None:
+    def prepare(self, items: list[pytest.Item]) -> None:
         """Plan the verifiers that are left to run, each project's together. Nothing is looked at under ``--co``."""
         if self._config.option.collectonly:
             return
         left = [item.plan.source for item in items if isinstance(item, ReqfileItem)]
-        with self._usage_errors():
+        with self._usage_errors(items):
             for project in self._projects.values():
                 mine = {id(verifier) for verifiers in project.by_file.values() for verifier in verifiers}
                 project.prepare(v for v in left if isinstance(v, FlatVerifier | SpecVerifier) and id(v) in mine)
 
     @contextmanager
-    def _usage_errors(self) -> Iterator[None]:
-        """What is wrong with an option ends the run as pytest's usage error, in a worker too."""
+    def _usage_errors(self, items: list[pytest.Item]) -> Iterator[None]:
+        """What is wrong with an option ends the run as pytest's usage error, in a worker too.
+
+        A worker announces its items even then, so none may be left for the controller to hand out.
+        """
         try:
             try:
                 yield
             except (UsageError, GitError) as error:
                 raise pytest.UsageError(*error.messages) from error
         except pytest.UsageError as error:
+            items.clear()
             tell_controller(self._config, error)
             raise
 
@@ -209,7 +213,7 @@ class RunState:
 
         Options are judged here, where pytest still answers with a usage error before anything runs.
         """
-        with self._usage_errors():
+        with self._usage_errors(items):
             self.judge_options()
             if options.is_on(self._config, "whole"):
                 self._add_whole_repository(session, items)

@@ -24,10 +24,11 @@ def write_section(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
     """Write the section; with ``-q`` only its summary line, with ``-qq`` nothing but reports that were not written."""
     verbosity = terminal.config.get_verbosity()
     report = run_report(__version__, reported_items(terminal.config, recorder))
-    if verbosity >= 0:
+    lines = list(_section_lines(terminal.config, recorder, report.items)) if verbosity >= 0 else []
+    if lines or (verbosity >= 0 and report.items):
         terminal.section("reqfile")
-        for line in _section_lines(terminal.config, recorder, report.items):
-            terminal.write_line(line)
+    for line in lines:
+        terminal.write_line(line)
     for problem in recorder.problems:
         terminal.write_line(visible(f"error: {problem}"), red=True)
     if verbosity >= -1:
