@@ -59,7 +59,7 @@ def left_out(planned: PlannedCheck) -> Outcome:
 
 
 def not_judged(planned: PlannedCheck, edition: Edition) -> Outcome:
-    """A decision check cannot be judged by this version: an error, never a pass (seed 004 NO_FALSE_GREEN)."""
+    """A decision check that a front gives nobody to judge it: an error, never a pass (seed 004 NO_FALSE_GREEN)."""
     blocking = planned.check.mode == "blocking" or edition == "0.1"
-    reason = "decision checks are not part of this version of pytest-reqfile, so no code unit was judged"
+    reason = "nothing judges decision checks here, so no code unit was judged"
     return check_outcome(planned, "error", reason=reason, blocking=blocking)
