@@ -43,7 +43,7 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     alone = _ALONE.get(argv[0]) if argv else None
     for add in (alone,) if alone else _COMMANDS:
         add(commands)
-    if alone is _add_verifiers:
+    if alone in {_add_verifiers, _add_lock}:
         from pytest_reqfile.cli.verifiers import exit_with_one
 
         exit_with_one(parser)
@@ -225,6 +225,12 @@ def _add_verifiers(commands: Subparsers) -> None:
     add_verifiers_commands(commands, add_command)
 
 
+def _add_lock(commands: Subparsers) -> None:
+    from pytest_reqfile.cli.lock import add_lock_commands
+
+    add_lock_commands(commands, add_command)
+
+
 _COMMANDS: Final[tuple[Callable[[Subparsers], None], ...]] = (
     _add_check,
     _add_eval,
@@ -235,6 +241,7 @@ _COMMANDS: Final[tuple[Callable[[Subparsers], None], ...]] = (
     _add_example,
     _add_oracle,
     _add_verifiers,
+    _add_lock,
 )
 _ALONE: Final[dict[str, Callable[[Subparsers], None]]] = {
     "check": _add_check,
@@ -247,4 +254,5 @@ _ALONE: Final[dict[str, Callable[[Subparsers], None]]] = {
     "example": _add_example,
     "oracle": _add_oracle,
     "verifiers": _add_verifiers,
+    "lock": _add_lock,
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytest_reqfile.lock.changes import Change, Report, sorted_changes
-from pytest_reqfile.lock.compare import Present, compare_content
+from pytest_reqfile.lock.compare import Present, compare_content, compare_items, compare_outputs
 from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.file import LOCK_NAME
 from pytest_reqfile.lock.outputs import Outputs, pin_outputs
@@ -45,12 +45,15 @@ class Tools:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """``profile`` is asserted only where it is given; ``role`` narrows role pins; ``with_files`` is ``--diff``'s."""
+    """``profile`` is asserted only where it is given; ``role`` narrows the comparison of role pins.
+
+    ``diff`` asks for what a new lock would change: the files of a role's rendering, everything where there is no lock.
+    """
 
     profile: str | None = None
     role: str | None = None
     sources_only: bool = False
-    with_files: bool = False
+    diff: bool = False
 
 
 def is_enforced(project: Project, lock: Lock | None) -> bool:
@@ -62,27 +65,24 @@ def is_enforced(project: Project, lock: Lock | None) -> bool:
 def check_project(project: Project, lock: Lock | None, tools: Tools, options: CheckOptions | None = None) -> Report:
     """Every difference between ``lock`` and what is there now, without the network and without writing.
 
-    Without a lock everything that would be pinned is new. Raises ``UsageError`` for a role the lock does not pin,
+    Raises ``UsageError`` for a role the lock does not pin,
     ``FormatError`` and ``FileError`` where something cannot be looked at.
     """
     options = options or CheckOptions()
-    present = _present(project, lock, tools, options)
     remotes = check_remotes(project.config, lock, tools.find_cached, tools.hasher, tools.satisfies)
     changes = list(remotes.changes)
     notes = list(remotes.notes)
     counts = {"lock": 1, "remote": remotes.compared, "source": 0, "output": 0, "served": 0}
     if lock is None:
-        changes += _without_lock(present)
-        if is_enforced(project, lock):
-            detail = f"{LOCK_NAME} does not exist but [lock] enforce = true; run `reqfile lock`"
-            changes.append(Change(scope="lock", change="added", detail=detail))
+        changes += _without_lock(project, tools, options)
     else:
+        present = _present(project, lock, tools, options)
         changes += compare_content(lock, LOCK_NAME, present)
         counts["source"] = len({pin.key for pin in (*lock.items, *present.pins.items)})
         counts["output"] = len(_paths(lock, present.outputs))
         if lock.has_content_pins and not options.sources_only:
             role_changes, role_notes, compared = compare_roles(
-                project.config, lock, tools.render_role, options.role, with_files=options.with_files
+                project.config, lock, tools.render_role, options.role, with_files=options.diff
             )
             changes += role_changes
             notes += role_notes
@@ -124,10 +124,18 @@ def _present(project: Project, lock: Lock | None, tools: Tools, options: CheckOp
     )
 
 
-def _without_lock(present: Present) -> tuple[Change, ...]:
-    """What a first lock would pin."""
-    empty = Lock(tree="-", scope=present.scope, outputs_pinned=present.outputs_pinned)
-    return tuple(change for change in compare_content(empty, LOCK_NAME, present) if change.scope != "lock")
+def _without_lock(project: Project, tools: Tools, options: CheckOptions) -> list[Change]:
+    """That there is none, where there must be one; for a diff what a first one would pin."""
+    changes: list[Change] = []
+    if is_enforced(project, None):
+        detail = f"{LOCK_NAME} does not exist but [lock] enforce = true; run `reqfile lock`"
+        changes.append(Change(scope="lock", change="added", detail=detail))
+    if options.diff:
+        present = _present(project, None, tools, options)
+        changes += compare_items((), present.pins.items)
+        if present.outputs is not None:
+            changes += compare_outputs(Lock(), present.outputs)
+    return changes
 
 
 def _paths(lock: Lock, outputs: Outputs | None) -> set[str]:

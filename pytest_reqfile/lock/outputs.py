@@ -52,7 +52,7 @@ def pin_outputs(project: Project, pinned: Iterable[OutputPin]) -> Outputs:
     """
     known = frozenset(output.path for output in pinned)
     manifest = read_manifest(project)
-    stamped = _has_stamp(project)
+    stamped = has_stamp(project)
     pins: list[OutputPin] = []
     missing: list[str] = []
     left_out: list[str] = []
@@ -86,7 +86,7 @@ def _pin(tree: Walk, path: str, stamped: bool) -> OutputPin | None:
     return OutputPin(path=path, digest=tree_digest("output", [leaf]))
 
 
-def _has_stamp(project: Project) -> bool:
+def has_stamp(project: Project) -> bool:
     """``[header] timestamp = true``: the only way a rendering has one."""
     header = project.config.tables.get("header")
     timestamp = header.node.get("timestamp") if header is not None else None

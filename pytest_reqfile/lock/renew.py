@@ -75,8 +75,8 @@ def renew_lock(
 ) -> Renewed:
     """The lock that ``request`` makes of ``current``; ``tools`` must hash without a cache.
 
-    Raises ``FormatError`` for content that is wrong, ``UsageError`` for names nobody has and for denied digests (AR717),
-    ``UnresolvedError`` for remote sources. Nothing is written.
+    Raises ``FormatError`` for content that is wrong, ``UsageError`` for names nobody has and for denied
+    digests (AR717), ``UnresolvedError`` for remote sources. Nothing is written.
     """
     if problems := tuple(content_problems(project)):
         raise FormatError(problems)

@@ -6,17 +6,19 @@ Same form and scheme as ``ai-rulez.lock``, in a file of its own: nothing new is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from pytest_reqfile.errors import FormatError, Problem
 from pytest_reqfile.lock.changes import Report, sorted_changes
 from pytest_reqfile.lock.compare import Present, compare_content
-from pytest_reqfile.lock.digest import Leaf, file_leaf, symlink_leaf, tree_digest
+from pytest_reqfile.lock.digest import Leaf, file_leaf, irregular_leaf, symlink_leaf, tree_digest
 from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.file import LockFile
 from pytest_reqfile.lock.gojson import go_json
 from pytest_reqfile.lock.pins import Pins, unique
+from pytest_reqfile.lock.records import refuse_denied
 from pytest_reqfile.lock.toptree import tree_of
 from pytest_reqfile.lock.values import ItemPin, Lock, ordered
 from pytest_reqfile.workspace.walk import Walk
@@ -72,11 +74,15 @@ def pin_things(things: Iterable[Thing], root: Path, hasher: Hasher) -> tuple[Ite
 
 def _pin(thing: Thing, walk: Walk, hasher: Hasher) -> ItemPin:
     leaves: list[Leaf] = [file_leaf(name, go_json(value).encode()) for name, value in thing.documents.items()]
-    if thing.files:
-        links = [name for name in thing.files if walk.kind(f"{thing.folder}/{name}") == "link"]
-        regular = [name for name in thing.files if name not in set(links)]
+    kinds = {name: walk.kind(f"{thing.folder}/{name}") for name in thing.files}
+    regular = [name for name, kind in kinds.items() if kind == "file"]
+    if regular:
         leaves += hasher.leaves(walk.real(thing.folder), regular, _FILES)
-        leaves += (symlink_leaf(f"{_FILES}{name}", walk.link_target(f"{thing.folder}/{name}")) for name in links)
+    for name, kind in kinds.items():
+        if kind == "link":
+            leaves.append(symlink_leaf(f"{_FILES}{name}", walk.link_target(f"{thing.folder}/{name}")))
+        elif kind == "other":
+            leaves.append(irregular_leaf(f"{_FILES}{name}"))
     return ItemPin(
         kind=thing.kind,
         id=thing.id,
@@ -91,17 +97,15 @@ def renew_requirements(
 ) -> Lock:
     """The lock of ``things``; approvals and denials of the ``current`` one are kept.
 
-    Raises ``FormatError`` with ``problems``: what cannot be read rightly is not pinned.
+    Raises ``FormatError`` with ``problems``: what cannot be read rightly is not pinned. ``UsageError`` as AR717.
     """
     if problems:
         raise FormatError(problems)
-    kept = Lock(approvals=current.approvals, denied=current.denied) if current is not None else Lock()
-    lock = Lock(scope="all", items=pin_things(things, root, hasher), approvals=kept.approvals, denied=kept.denied)
-    return ordered(_with_tree(lock))
-
-
-def _with_tree(lock: Lock) -> Lock:
-    return Lock(scope=lock.scope, tree=tree_of(lock), items=lock.items, approvals=lock.approvals, denied=lock.denied)
+    items = pin_things(things, root, hasher)
+    approvals, denied = (current.approvals, current.denied) if current is not None else ((), ())
+    lock = Lock(scope="all", items=items, approvals=approvals, denied=denied)
+    refuse_denied(lock)
+    return ordered(replace(lock, tree=tree_of(lock)))
 
 
 def check_requirements(

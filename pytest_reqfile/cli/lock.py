@@ -1,0 +1,115 @@
+"""``reqfile lock``: its grammar and what may not be asked together (seed 001 "Commands"; spec/lock.md 5.3)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any, Final
+
+from pytest_reqfile.cli.verifiers import exit_with_one
+from pytest_reqfile.errors import UsageError
+
+KINDS: Final = ("include", "skill", "source", "served")
+FORMATS: Final = ("text", "json")
+Subparsers = Any
+"""What ``ArgumentParser.add_subparsers`` returns; argparse keeps its class private."""
+
+
+def add_lock_commands(commands: Subparsers, add_command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Adds ``lock``."""
+
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        refuse_contradictions(arguments)
+        from pytest_reqfile.cli.lock_run import run_lock
+
+        return run_lock(arguments, terminal)
+
+    parser = add_command(
+        commands, "lock", "pin what agents are told and what is required, or check the pins", run, failure_code=1
+    )
+    exit_with_one(parser)
+    _add_what(parser)
+    _add_modes(parser)
+
+
+def _add_what(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("names", nargs="*", metavar="NAME", help="re-pin only these includes or skills; content pins are kept")
+    add("--kind", metavar="KIND", help=f"re-pin only one kind of entries: {', '.join(KINDS)}")
+    add("--content-only", action="store_true", help="re-pin authored content and outputs only; remote pins are kept")
+    add("--requirements", action="store_true", help="also pin the requirements of Reqfiles in .reqfile/reqfile.lock")
+    add("--profile", metavar="NAME", help="the profile the outputs were generated with (default: the lock's)")
+    add("--role", action="append", default=[], metavar="NAME", help="also pin this role's outputs, or check only them")
+    add("--roles", action="store_true", help="pin the outputs of every role")
+    add("--generator", metavar="PROGRAM", help="renders the outputs of roles in a scratch copy: ai-rulez")
+    add("-r", "--recursive", action="store_true", help="every project of the repository")
+    add("--no-cache", action="store_true", help="read every file, though nothing says that it has changed")
+
+
+def _add_modes(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--check", action="store_true", help="compare and write nothing; exit 2 on any difference")
+    add("--diff", action="store_true", help="show what `reqfile lock` would change; exit 0")
+    add("--subject", action="store_true", help="print the digest that a signature over the lock commits to")
+    add("--output", metavar="FILE", help="with --subject: write the statement that is signed")
+    add("--format", metavar="FORMAT", help=f"of --check, --diff and --subject: {' or '.join(FORMATS)}")
+
+
+def refuse_contradictions(arguments: argparse.Namespace) -> None:
+    """Raises ``UsageError`` in the words of spec/lock.md 5.3 for flags that do not belong together."""
+    for wrong, message in (
+        *_unknown_values(arguments),
+        *_wrong_company(arguments),
+        *_partial_runs(arguments),
+    ):
+        if wrong:
+            raise UsageError(message)
+
+
+def _unknown_values(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
+    kinds = "include, skill, source or served"
+    return (
+        (flags.kind not in {None, *KINDS}, f'unknown --kind "{flags.kind}" (use {kinds})'),
+        (flags.format not in {None, *FORMATS}, f'unknown --format "{flags.format}" (use text or json)'),
+    )
+
+
+def _wrong_company(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
+    reading = flags.check or flags.diff or flags.subject
+    both = "--check and --diff are mutually exclusive"
+    one_file = "--output cannot be combined with --recursive: each project has a statement of its own"
+    return (
+        (flags.check and flags.diff, both),
+        (flags.format is not None and not reading, "--format applies to --check, --diff and --subject only"),
+        (flags.output is not None and not flags.subject, "--output needs --subject"),
+        (flags.output is not None and flags.recursive, one_file),
+    )
+
+
+def _partial_runs(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
+    entries = bool(flags.kind or flags.names)
+    keeps = (
+        "--content-only keeps every remote pin, so it cannot be combined with --kind include, skill or source or with "
+        "names; drop --content-only to refresh them"
+    )
+    reads = flags.check or flags.diff or flags.subject
+    return (
+        (flags.content_only and (bool(flags.names) or flags.kind in {"include", "skill", "source"}), keeps),
+        (
+            flags.roles and (reads or entries),
+            "--roles pins outputs, so it cannot be combined with --check, --diff, --subject, --kind or names",
+        ),
+        (
+            flags.subject and (flags.check or flags.diff or flags.content_only or entries),
+            "--subject only reads the lock, so it cannot be combined with --check, --diff, --content-only, --kind or "
+            "names",
+        ),
+        (
+            flags.content_only and (flags.check or flags.diff),
+            "--content-only writes the lock, so it cannot be combined with --check or --diff",
+        ),
+        (
+            entries and (flags.check or flags.diff),
+            "--check and --diff compare everything, so they cannot be combined with --kind or names",
+        ),
+    )

@@ -1,0 +1,209 @@
+"""``reqfile lock``: writes, checks, compares, or prints the subject (seed 001 "Commands"; spec/lock.md 5.2 to 5.6)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from pytest_reqfile.cli.lock_targets import Surroundings, find_targets
+from pytest_reqfile.cli.session import absolute
+from pytest_reqfile.cli.terminal import Terminal
+from pytest_reqfile.errors import ReqfileError
+from pytest_reqfile.lock.changes import Report
+from pytest_reqfile.lock.check import CheckOptions, Tools, check_project, is_enforced
+from pytest_reqfile.lock.file import LockFile, LockFormatError
+from pytest_reqfile.lock.generator import render_with
+from pytest_reqfile.lock.opening import lock_file, open_tools
+from pytest_reqfile.lock.renew import LockRequest, renew_lock
+from pytest_reqfile.lock.requirements import check_requirements, renew_requirements, requirements_lock
+from pytest_reqfile.lock.statement import EditedLockError, signable_subject, statement, subject_line
+from pytest_reqfile.lock.values import ENTRY_TABLES, Lock
+from pytest_reqfile.project.load import load_project
+from pytest_reqfile.project.values import Place, Project
+from pytest_reqfile.reqfile.lockable import lockables
+from pytest_reqfile.syntax.printable import visible
+from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.files import write_atomic
+
+COULD_NOT_RUN: Final = 1
+DIFFERS: Final = 2
+_SEVERITY: Final = (COULD_NOT_RUN, DIFFERS, 3, 0)
+_COMMIT_SHOWN: Final = 12
+
+
+def run_lock(arguments: argparse.Namespace, terminal: Terminal) -> int:
+    """Do it for every lock that is meant: 0 in sync or written, 1 could not run, 2 differences or refused.
+
+    Of several locks the worst code counts: 1, then 2, then 3.
+    """
+    around = Surroundings(environment=Environment.current())
+    targets = find_targets(arguments, around)
+    run = _Run(arguments, terminal, around)
+    codes = [_attempt(partial(run.project, place), terminal) for place in targets.places]
+    if targets.requirements:
+        codes.append(_attempt(run.requirements, terminal))
+    return next(code for code in _SEVERITY if code in codes)
+
+
+def _attempt(run: Callable[[], int], terminal: Terminal) -> int:
+    try:
+        return run()
+    except EditedLockError as error:
+        terminal.error(str(error))
+        return DIFFERS
+    except ReqfileError as error:
+        for message in error.messages:
+            terminal.error(message)
+        return COULD_NOT_RUN
+
+
+class _Run:
+    """One call: its flags, and what each kind of lock does with them."""
+
+    def __init__(self, arguments: argparse.Namespace, terminal: Terminal, around: Surroundings) -> None:
+        self._flags = arguments
+        self._terminal = terminal
+        self._around = around
+
+    def project(self, place: Place) -> int:
+        """The lock of an ai-rulez project."""
+        file = lock_file(place)
+        folder = place.root / place.folder
+        if self._flags.subject:
+            return self._subject(file)
+        project = load_project(place)
+        if self._flags.check or self._flags.diff:
+            lock = file.read()
+            if self._flags.check and lock is None and not is_enforced(project, lock):
+                return self._no_lock(file, folder)
+            options = CheckOptions(
+                profile=self._flags.profile, role=next(iter(self._flags.role), None), diff=self._flags.diff
+            )
+            with_cache = self._tools(project, cached=not self._flags.no_cache)
+            report = check_project(project, lock, with_cache.tools, options)
+            with_cache.save()
+            return self._show(report, folder, has_lock=lock is not None)
+        return self._write_project(project, file)
+
+    def requirements(self) -> int:
+        """The lock of the repository's requirements."""
+        reads = self._flags.check or self._flags.diff
+        repository = self._around.repository(cached_only=reads)
+        file = requirements_lock(Path(repository.root))
+        if self._flags.subject:
+            return self._subject(file)
+        folder = Path(repository.root, file.path).parent
+        catalog = repository.catalog
+        things = lockables(catalog)
+        hasher = open_tools(self._around.environment, None).hasher
+        if not reads:
+            lock = renew_requirements(things, catalog.problems, Path(repository.root), hasher, self._current(file))
+            file.write(lock)
+            self._say(f"pinned {len(lock.items)} item(s), tree {lock.tree}")
+            return 0
+        current = file.read()
+        if current is None and self._flags.check:
+            return self._no_lock(file, folder)
+        report = check_requirements(things, catalog.problems, Path(repository.root), hasher, current or Lock(tree="-"))
+        return self._show(report, folder, has_lock=current is not None)
+
+    def _tools(self, project: Project, *, cached: bool) -> _WithCache:
+        around = self._around
+        cache = around.cache(project.place.root) if cached else None
+        render = render_with(self._flags.generator, project, around.environment, around.view)
+        tools = open_tools(around.environment, around.view, cache, render)
+        return _WithCache(tools, cache.save if cache is not None else lambda: None)
+
+    def _write_project(self, project: Project, file: LockFile) -> int:
+        flags = self._flags
+        request = LockRequest(
+            names=tuple(flags.names),
+            kind=next((table for table in ENTRY_TABLES if table == flags.kind), None),
+            content_only=flags.content_only,
+            profile=flags.profile,
+            roles=tuple(flags.role),
+            all_roles=flags.roles,
+        )
+        renewed = renew_lock(project, self._current(file), request, self._tools(project, cached=False).tools)
+        file.write(renewed.lock)
+        for warning in renewed.warnings:
+            self._terminal.note(visible(f"warning: {warning}"))
+        self._say(*_written_lines(renewed.lock))
+        return 0
+
+    def _current(self, file: LockFile) -> Lock | None:
+        """The lock before it is written anew; a symlink in its place is not followed, and replaced (design 3)."""
+        try:
+            return file.read()
+        except LockFormatError as error:
+            if not error.is_link:
+                raise
+            self._terminal.note(f"warning: {file.path} was a symbolic link: it is replaced, and its pins were not read")
+            return None
+
+    def _no_lock(self, file: LockFile, folder: Path) -> int:
+        self._terminal.error(visible(f"no {file.name} in {folder}: nothing to check; run `reqfile lock` to create it"))
+        return COULD_NOT_RUN
+
+    def _show(self, report: Report, folder: Path, *, has_lock: bool) -> int:
+        if self._flags.format == "json":
+            self._terminal.write(report.as_json())
+        elif self._flags.check:
+            self._show_check(report, folder)
+        else:
+            self._show_diff(report, folder, has_lock=has_lock)
+        return 0 if report.in_sync or self._flags.diff else DIFFERS
+
+    def _show_check(self, report: Report, folder: Path) -> None:
+        if report.in_sync:
+            self._say(f"Lock file is up to date ({folder})", *report.lines)
+            return
+        self._say(f"{report.name} does not match {folder}:", *report.lines)
+        self._terminal.note("run `reqfile lock` to refresh it (after reviewing the change with `reqfile lock --diff`)")
+
+    def _show_diff(self, report: Report, folder: Path, *, has_lock: bool) -> None:
+        if not has_lock:
+            self._say(f"no {report.name} in {folder}; `reqfile lock` would pin:", *report.lines)
+        elif report.in_sync:
+            self._say(f"{report.name} matches the sources and outputs", *report.lines)
+        else:
+            self._say(*report.lines)
+
+    def _subject(self, file: LockFile) -> int:
+        subject = signable_subject(file.read(), file.name)
+        output, text = self._flags.output, statement(subject)
+        if output is not None:
+            write_atomic(absolute(output), text.encode())
+            self._terminal.note(visible(f"wrote {output}"))
+        if self._flags.format == "json":
+            self._terminal.write(text)
+        else:
+            self._say(subject_line(subject))
+        return 0
+
+    def _say(self, *lines: str) -> None:
+        self._terminal.write(visible("".join(f"{line}\n" for line in lines)))
+
+
+class _WithCache:
+    """Tools and what keeps the digests they took for the next time."""
+
+    def __init__(self, tools: Tools, save: Callable[[], None]) -> None:
+        self.tools = tools
+        self.save = save
+
+
+def _written_lines(lock: Lock) -> list[str]:
+    lines = [
+        f"locked {entry.label} {entry.commit[:_COMMIT_SHOWN]} {entry.digest}"
+        for table in ENTRY_TABLES
+        for entry in lock.entries(table)
+    ]
+    if lock.has_content_pins:
+        counts = f"{len(lock.items)} item(s) and {len(lock.default_outputs)} output(s)"
+        lines.append(f"pinned {counts}, tree {lock.tree}")
+        lines += [f"pinned outputs of role {pin.role} {pin.digest}" for pin in lock.role_pins]
+    return lines

@@ -1,0 +1,117 @@
+"""Which locks ``reqfile lock`` is about: of ai-rulez projects, and of a repository's requirements (issue 6.4)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pytest_reqfile.errors import GitError, UsageError, WorkspaceError
+from pytest_reqfile.lock.opening import leaf_cache
+from pytest_reqfile.lock.requirements import REQFILE_LOCK, requirements_lock
+from pytest_reqfile.project.places import find_project, project_at, project_folders
+from pytest_reqfile.project.resources import GitView
+from pytest_reqfile.project.values import Place
+from pytest_reqfile.reqfile.repository import Repository, open_repository
+from pytest_reqfile.reqfile.sources import cache_folder
+from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.git import Git, discover_root
+from pytest_reqfile.workspace.leaf_cache import LeafCache
+from pytest_reqfile.workspace.paths import canonical
+from pytest_reqfile.workspace.program import current_folder
+
+
+@dataclass(kw_only=True)
+class Surroundings:
+    """The current folder and the repository that holds it, if there is one; asked once."""
+
+    environment: Environment
+
+    @cached_property
+    def root(self) -> Path | None:
+        """The repository's top folder; None outside of git."""
+        try:
+            return discover_root(current_folder(), self.environment)
+        except GitError:
+            return None
+
+    @cached_property
+    def listed(self) -> tuple[str, ...]:
+        """The repository's files; none outside of git."""
+        return Git(self.root, self.environment).list_files() if self.root is not None else ()
+
+    @cached_property
+    def view(self) -> GitView | None:
+        """What git knows of the files."""
+        if self.root is None:
+            return None
+        return GitView(git=Git(self.root, self.environment), listed=frozenset(self.listed))
+
+    def repository(self, *, cached_only: bool) -> Repository:
+        """The repository with its requirements; ``cached_only`` keeps it from the network."""
+        return open_repository(current_folder(), self.environment, cached_only=cached_only)
+
+    def cache(self, root: Path) -> LeafCache | None:
+        """The digests of files that have not changed; None where there is no place for them."""
+        try:
+            return leaf_cache(root, cache_folder(self.environment))
+        except WorkspaceError:
+            return None
+
+    def user_config(self) -> Path | None:
+        """The user's own ``ai-rulez`` folder, which is no project."""
+        for variable, below in (("XDG_CONFIG_HOME", "ai-rulez"), ("HOME", ".config/ai-rulez")):
+            if value := self.environment.get(variable):
+                return Path(value, below)
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """The projects, in order, and whether the requirements of the repository are meant, too."""
+
+    places: tuple[Place, ...]
+    requirements: bool
+
+
+def find_targets(arguments: argparse.Namespace, around: Surroundings) -> Targets:
+    """What the command is about.
+
+    The project of the current folder (with ``-r`` all of the repository). The requirements where they are asked for,
+    have a lock already, or are all there is. Raises ``UsageError`` where there is nothing.
+    """
+    places = tuple(_places(arguments, around))
+    about_entries = bool(arguments.names or arguments.kind or arguments.role or arguments.roles)
+    requirements = not about_entries and _means_requirements(arguments, around, has_project=bool(places))
+    if arguments.requirements and around.root is None:
+        raise UsageError("--requirements: not inside a git repository")
+    if not places and not requirements:
+        raise UsageError(f"nothing to lock: no .ai-rulez project and no Reqfile.yaml in or above {current_folder()}")
+    return Targets(places=places, requirements=requirements)
+
+
+def _places(arguments: argparse.Namespace, around: Surroundings) -> Iterator[Place]:
+    if not arguments.recursive:
+        place = find_project(current_folder(), top=around.root, user_config=around.user_config())
+        if place is not None:
+            yield place
+        return
+    root = around.root
+    if root is None:
+        raise UsageError("--recursive: not inside a git repository")
+    here = canonical(current_folder())
+    for folder in project_folders(around.listed):
+        if (root / folder).is_relative_to(here):
+            place = project_at(root / folder, top=root)
+            if place is not None:
+                yield place
+
+
+def _means_requirements(arguments: argparse.Namespace, around: Surroundings, *, has_project: bool) -> bool:
+    if around.root is None:
+        return False
+    if arguments.requirements or requirements_lock(around.root).walk.kind(REQFILE_LOCK) is not None:
+        return True
+    return not has_project and any(path.rpartition("/")[2] == "Reqfile.yaml" for path in around.listed)
