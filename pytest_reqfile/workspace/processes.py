@@ -9,11 +9,13 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Final, Literal
+from typing import IO, Final, Literal, TypeVar
 
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import readable_file
@@ -24,9 +26,11 @@ _READ_AT_ONCE: Final = 65536
 _READS_AFTER_THE_END: Final = 32
 _TICK_SECONDS: Final = 0.01
 _LONGEST_WAIT_SECONDS: Final = 86_400.0
+_LONGEST_SLEEP_SECONDS: Final = 0.1
 
 Keep = Literal["head", "tail"]
 _End = Literal["ended", "timed_out", "cancelled"]
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +108,46 @@ def run_command(  # noqa: PLR0913 - nine independent facts, all but the first by
     ``limit`` bytes are kept: the first with ``keep="head"``, the last with "tail". ``merge`` sends stderr where
     stdout goes. stdin is empty unless given. Never raises for what the command does; safe in any thread.
     """
+    run = partial(_run, tuple(argv), cwd, env, timeout, limit, keep, merge, stdin, grace)
+    if threading.current_thread() is threading.main_thread():
+        return _beside_main_thread(run, cancel or Cancellation())
+    return run(cancel)
+
+
+def _beside_main_thread(run: Callable[[Cancellation | None], CommandResult], cancel: Cancellation) -> CommandResult:
+    """In a thread of its own: KeyboardInterrupt strikes the main thread anywhere, also while a process is started."""
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reqfile-command")
+    try:
+        return result_of(pool.submit(run, cancel))
+    except BaseException:
+        cancel.cancel()
+        raise
+    finally:
+        pool.shutdown()
+
+
+def result_of(future: Future[_Result]) -> _Result:
+    """The future's result, waited for so that Ctrl-C is noticed.
+
+    The system may hand a signal to any thread, and only the main one, when it next wakes, does anything about it.
+    """
+    while not future.done():
+        wait((future,), timeout=_LONGEST_SLEEP_SECONDS)
+    return future.result()
+
+
+def _run(  # noqa: PLR0913, PLR0917 - the facts of run_command
+    argv: Sequence[str],
+    cwd: Path,
+    env: Environment,
+    timeout: float | None,
+    limit: int,
+    keep: Keep,
+    merge: bool,
+    stdin: bytes | None,
+    grace: float | None,
+    cancel: Cancellation | None,
+) -> CommandResult:
     started = time.monotonic()
     text = shlex.join(argv)
     if cancel is not None and cancel.is_set():
@@ -161,7 +205,7 @@ def _launch_error(error: OSError | ValueError) -> str:
 
 
 class _Patience:
-    """How long to wait: until ``deadline`` (None: for ever), and ``grace`` seconds at most once the command has exited."""
+    """Until ``deadline`` (None: for ever), and at most ``grace`` seconds once the command has exited."""
 
     def __init__(self, deadline: float | None, grace: float | None) -> None:
         self.grace = grace
