@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_reqfile.oracle.claims import one_line
 from pytest_reqfile.oracle.classify import Ending
 from pytest_reqfile.oracle.gate import masks
 from pytest_reqfile.oracle.receipts import Circumstances, Execution
@@ -16,7 +17,7 @@ def confidence_of(
     if ending.verdict == "blocked" or runnable is None:
         return "high", ()
     found = [*_low(runnable, around, inside_reviewed), *_medium(ending, execution, runnable, around)]
-    return lowest(tuple(level for level, _ in found)), tuple(text for _, text in found)
+    return lowest(tuple(level for level, _ in found)), tuple(one_line(text) for _, text in found)
 
 
 def _low(runnable: Runnable, around: Circumstances, inside_reviewed: bool) -> list[tuple[Confidence, str]]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pytest_reqfile.errors import GitError
 from pytest_reqfile.oracle.digests import canonical_json, sha256_hex
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import Git, discover_root
 from pytest_reqfile.workspace.snapshot import FolderWalk, Listing
-from pytest_reqfile.workspace.tree_reading import TreeEntry, read_entry
+from pytest_reqfile.workspace.tree_reading import TreeEntry, object_id, read_entry
 
-_REGULAR, _EXECUTABLE, _LINK, _SUBMODULE = "100644", "100755", "120000", "160000"
+_SUBMODULE: Final = "160000"
+_LONG_ID: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,14 +38,15 @@ def source_state(root: Path, env: Environment) -> SourceState:
     Raises ``FileError`` for what cannot be read.
     """
     git = _git(root, env)
-    listing: Listing = git or FolderWalk(root)
-    entries = tuple(sorted(_entries(root, listing), key=lambda entry: os.fsencode(entry.path)))
-    digest = sha256_hex(canonical_json([[entry.path, entry.mode, _fingerprint(entry)] for entry in entries]))
-    if git is None:
-        return SourceState(snapshot_hash=digest)
-    head = git.head()
-    tree = None if head is None or any(e.mode == _SUBMODULE for e in entries) else git_tree_id(entries, len(head))
-    clean = head is not None and tree == git.line("rev-parse", "--verify", f"{head}^{{tree}}")
+    head = None if git is None else git.head()
+    algorithm = "sha256" if head is not None and len(head) == _LONG_ID else "sha1"
+    found = _entries(root, git or FolderWalk(root), algorithm)
+    entries = tuple(sorted(found, key=lambda entry: os.fsencode(entry.path)))
+    digest = sha256_hex(canonical_json([[entry.path, entry.mode, entry.target or entry.sha256] for entry in entries]))
+    if git is None or head is None or any(entry.mode == _SUBMODULE for entry in entries):
+        return SourceState(snapshot_hash=digest, head=head)
+    tree = git_tree_id(entries, algorithm)
+    clean = tree == git.line("rev-parse", "--verify", f"{head}^{{tree}}")
     return SourceState(snapshot_hash=digest, head=head, tree=tree, clean=clean)
 
 
@@ -62,29 +64,22 @@ def _git(root: Path, env: Environment) -> Git | None:
         return None
 
 
-def _entries(root: Path, listing: Listing) -> Iterator[TreeEntry]:
+def _entries(root: Path, listing: Listing, algorithm: str) -> Iterator[TreeEntry]:
     for path in listing.list_files():
+        names: tuple[str, ...] = (path,)
         if path.endswith("/"):  # an untracked repository inside this one
-            inner = FolderWalk(root / path.rstrip("/"))
-            names = tuple(f"{path}{name}" for name in inner.list_files())
-        else:
-            names = (path,)
+            names = tuple(f"{path}{name}" for name in FolderWalk(root / path.rstrip("/")).list_files())
         for name in names:
-            entry = read_entry(root, name)
+            entry = read_entry(root, name, algorithm)
             if entry is not None:
                 yield entry
 
 
-def _fingerprint(entry: TreeEntry) -> str:
-    return os.fsdecode(entry.data) if entry.mode == _LINK else sha256_hex(entry.data)
-
-
-def git_tree_id(entries: tuple[TreeEntry, ...], id_length: int) -> str:
-    """The id git gives a tree of exactly these files; ``id_length`` 40 is SHA-1, 64 SHA-256.
+def git_tree_id(entries: tuple[TreeEntry, ...], algorithm: str) -> str:
+    """The id git gives a tree of exactly these files.
 
     Content is taken as it is on disk: where clean filters or line-end conversion apply it differs from the commit's.
     """
-    algorithm = "sha1" if id_length == 40 else "sha256"
     root: dict[str, object] = {}
     for entry in entries:
         *folders, name = entry.path.split("/")
@@ -93,7 +88,7 @@ def git_tree_id(entries: tuple[TreeEntry, ...], id_length: int) -> str:
             below = place.setdefault(folder, {})
             assert isinstance(below, dict)
             place = below
-        place[name] = (entry.mode, _object_id(algorithm, b"blob", entry.data))
+        place[name] = (entry.mode, entry.blob)
     return _tree_id(algorithm, root)
 
 
@@ -106,8 +101,4 @@ def _tree_id(algorithm: str, folder: Mapping[str, object]) -> str:
         elif isinstance(child, tuple):
             mode, identifier = child
             rows.append((raw, mode.encode() + b" " + raw + b"\0" + bytes.fromhex(identifier)))
-    return _object_id(algorithm, b"tree", b"".join(row for _, row in sorted(rows)))
-
-
-def _object_id(algorithm: str, kind: bytes, data: bytes) -> str:
-    return hashlib.new(algorithm, kind + b" %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    return object_id(algorithm, b"tree", b"".join(row for _, row in sorted(rows)))
