@@ -1,0 +1,285 @@
+"""Reports of a run: written once by the controller, equal in every mode and order, and never half (issue 5)."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from tests.support import Repo
+from tests.support.reports import read_html, read_json, read_junit, read_sarif
+from tests.support.reqfiles import OK, command, reqfile, say
+
+Run = Callable[..., pytest.RunResult]
+MODES = {"without": ("-p", "no:xdist"), "idle": (), "workers": ("-n", "2"), "reversed": ("-n", "2", "-p", "backwards")}
+EXAMPLES = Path(__file__).parents[2] / "examples"
+REPORTS = {"sarif": "r.sarif", "junit": "r.xml", "json": "r.json", "html": "r.html"}
+BACKWARDS = """
+import pytest
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items): items.reverse()
+"""
+LINKED = """
+import pytest
+@pytest.mark.requirement('PASSES', 'NOWHERE')
+def test_both(): pass
+@pytest.mark.requirement('LINKED')
+@pytest.mark.parametrize('n', [1, 2])
+def test_each(n): assert n == 1
+@pytest.mark.requirement('UNLOOKED')
+def test_skipped(): pytest.skip('not today')
+@pytest.mark.requirement('UNLOOKED')
+@pytest.mark.xfail(run=False)
+def test_not_run(): pass
+"""
+TIMES = (
+    (r'"(start|end)TimeUtc": ".*"', '"time"'),
+    (r'"(started|seconds)": [-+.e0-9]+', '"time": 0'),
+    (r' time="[0-9.]+"', ""),
+    (r"<time .*?</time> · [^<]*", "time"),
+)
+
+
+def options(folder: str = "out") -> tuple[str, ...]:
+    """The flags that ask for every report in a folder."""
+    return tuple(f"--reqfile-{name}={folder}/{file}" for name, file in REPORTS.items())
+
+
+def reports(repo: Repo, folder: str = "out") -> dict[str, str]:
+    """Every report in a folder, each valid, without times."""
+    read: dict[str, Callable[[str], object]] = {
+        "sarif": read_sarif,
+        "junit": read_junit,
+        "json": read_json,
+        "html": read_html,
+    }
+    found = {name: repo.path(f"{folder}/{file}").read_text("utf-8") for name, file in REPORTS.items()}
+    for name, text in found.items():
+        read[name](text)
+    for pattern, replacement in TIMES:
+        found = {name: re.sub(pattern, replacement, text) for name, text in found.items()}
+    return found
+
+
+def own_cases(repo: Repo, path: str) -> list[str]:
+    """The test cases of pytest's own JUnit file, without times, sorted; the file is valid but for their properties."""
+    text = repo.path(path).read_text("utf-8")
+    root = etree.fromstring(text.encode())
+    for case in root.iter("testcase"):
+        case.attrib.pop("time")
+    read_junit(text, case_properties=True)
+    return sorted(etree.tostring(case, encoding="unicode") for case in root.iter("testcase"))
+
+
+def project_json(repo: Repo, folder: str = "out") -> dict[str, Any]:
+    """The JSON report."""
+    return read_json(repo.path(f"{folder}/r.json").read_text("utf-8"))
+
+
+def statuses(repo: Repo) -> dict[str, str]:
+    """Status of each item by its node id."""
+    return {each["nodeid"]: each["status"] for each in project_json(repo)["items"]}
+
+
+@pytest.fixture
+def everything(project: Repo) -> Repo:
+    """Outcomes of every status in two folders, hostile texts, a broken file and linked tests."""
+    result = {
+        "message": {"text": "bad\u001b[2J <b>&"},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a%FF%20b.py"}, "region": {"startLine": 4}}}],
+    }
+    project.write("found.sarif", json.dumps({"runs": [{"results": [result, {"message": {"text": "two"}}]}]}))
+    checks = {
+        "PASSES": [OK],
+        "FAILS": [command("cat found.sarif; exit 1", format="sarif"), say("'second\\xff\\033[2J'", fix_hint="Do it.")],
+        "BREAKS": [command("printf 'boom\\377\\001'; exit 7")],
+        "ADVISES": [say("think of it", mode="advisory"), command("exit 9", mode="advisory")],
+        "QUIET": [command("exit 1", files="**/*.go")],
+        "LINKED": [command("exit 1", files="**/*.go")],
+        "UNLOOKED": [command("exit 1", files="**/*.go")],
+        "NOWHERE": [command("exit 1", files="**/*.go")],
+    }
+    project.write("Reqfile.yaml", reqfile(checks))
+    project.write("app/Reqfile.yaml", reqfile({"BELOW": [say("below")]}))
+    project.write("app/inner/Reqfile.yaml", "reqfile: 1\ncode:\n  - id: lower\n")
+    project.write("app/test_linked.py", LINKED)
+    project.write("app/pytest.ini", "[pytest]\n")
+    project.write("app/backwards.py", BACKWARDS)
+    return project
+
+
+def test_reports_do_not_depend_on_mode_or_order(everything: Repo) -> None:
+    """Byte for byte but for times, with pytest's own JUnit cases; every item once; linked tests counted."""
+    found: dict[str, tuple[object, ...]] = {}
+    for mode, arguments in MODES.items():
+        done = everything.pytest(
+            "--reqfile", *arguments, *options(mode), f"--junitxml={mode}/p.xml", cwd="app", env={"PYTHONPATH": "."}
+        )
+        assert done.code == 1, done.out + done.err
+        folder = f"app/{mode}"
+        found[mode] = (reports(everything, folder), own_cases(everything, f"{folder}/p.xml"))
+    first = found.pop("without")
+    for mode, each in found.items():
+        assert each == first, mode
+
+    report = project_json(everything, "app/without")
+    by_name = {f"{each['file']}::{each['owner']}/{each['check']}": each["status"] for each in report["items"]}
+    assert len(by_name) == len(report["items"]) == 12
+    assert by_name["app/inner/Reqfile.yaml::app/inner/Reqfile.yaml/load"] == "error"
+    assert by_name["Reqfile.yaml::FAILS/command-1"] == "fail"
+    assert [each["nodeid"].partition("::")[0] for each in report["tests"]] == ["test_linked.py"] * 5
+    assert report["unverified"] == ["BREAKS", "QUIET", "UNLOOKED"]
+    text = json.dumps(first[0])
+    assert str(everything.root) not in text
+    assert "a%EF%BF%BD%20b.py" in text
+    assert "\\u001b" not in text.replace("\\\\u001b", "")
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir()))
+def test_example_projects_report_the_same_in_every_mode(project: Repo, name: str) -> None:
+    """The projects of examples/, as their users run them."""
+    shutil.copytree(EXAMPLES / name, project.root, dirs_exist_ok=True)
+    path = f"{Path(sys.executable).parent}:{project.variables['PATH']}"
+    found = []
+    for mode in ("without", "idle", "workers"):
+        done = project.pytest("--reqfile", *MODES[mode], *options(mode), env={"PATH": path})
+        assert done.code in {0, 1}, done.out + done.err
+        found.append(reports(project, mode))
+        shutil.rmtree(project.path(mode))  # it would be one more file that checks look at
+    assert found[0] == found[1] == found[2]
+    assert len(json.loads(found[0]["json"])["items"]) >= 3
+
+
+def test_a_dead_worker_leaves_no_hole(project: Repo) -> None:
+    """The item it died of and those that nobody ran after it are errors; the rest of the report stands."""
+    checks = {"A_PASSES": [OK], "B_DIES": [command("kill -9 $PPID; sleep 5")], "C_LOST": [OK, OK]}
+    project.write("Reqfile.yaml", reqfile(checks))
+    done = project.pytest("-n", "1", "--max-worker-restart=0", *options())
+    assert done.code != 0
+    reports(project)
+    assert statuses(project) == {
+        "Reqfile.yaml::A_PASSES/command-1": "pass",
+        "Reqfile.yaml::B_DIES/command-1": "error",
+        "Reqfile.yaml::C_LOST/command-1": "error",
+        "Reqfile.yaml::C_LOST/command-2": "error",
+    }
+    assert project_json(project)["complete"] is False
+    assert "2 items not run: the run ended before" in done.out
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "1")], ids=["alone", "workers"])
+def test_ctrl_c_writes_what_is_known(project: Repo, arguments: tuple[str, ...]) -> None:
+    """Marked incomplete; what was not reached is an error, never gone (seed 000 "Output")."""
+    interrupt = f"kill -{int(signal.SIGINT)} $PPID; sleep 20"
+    project.write("Reqfile.yaml", reqfile({"A_PASSES": [OK], "B_STOPS": [command(interrupt)], "C_LATER": [OK]}))
+    done = project.pytest(*arguments, *options())
+    assert done.code == pytest.ExitCode.INTERRUPTED, done.out
+    reports(project)
+    assert statuses(project) == {
+        "Reqfile.yaml::A_PASSES/command-1": "pass",
+        "Reqfile.yaml::B_STOPS/command-1": "error",
+        "Reqfile.yaml::C_LATER/command-1": "error",
+    }
+    found = project_json(project)
+    assert (found["complete"], bool(found["stopped"])) == (False, True)
+
+
+def test_stopping_at_the_first_failure_is_incomplete(project: Repo, run: Run) -> None:
+    """-x leaves items that nobody looked at."""
+    project.write("Reqfile.yaml", reqfile({"A": [say("x")], "B": [OK]}))
+    assert run("-x", *options()).ret == pytest.ExitCode.TESTS_FAILED
+    reports(project)
+    found = project_json(project)
+    assert found["stopped"] == "stopping after 1 failures"
+    assert {each["owner"]: each["reason"] for each in found["items"]} == {
+        "A": None,
+        "B": "not run: the run ended before it",
+    }
+
+
+def test_a_report_that_cannot_be_written_fails_the_run(project: Repo, run: Run) -> None:
+    """It is named, the other reports are written, and the exit code is not 0; even -qq says it."""
+    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.path("app").mkdir()
+    result = run("-qq", "--reqfile-sarif=app", "--reqfile-json=out/r.json")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["error: --reqfile-sarif: cannot write */app: Is a directory"])
+    assert statuses(project) == {"Reqfile.yaml::A/command-1": "pass"}
+
+
+def test_a_failed_write_keeps_the_old_report(project: Repo) -> None:
+    """On a disk that takes no more the report of the last run stays whole, and nothing half lies beside it."""
+    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("out/r.html", "the last run")
+    limited = f"ulimit -f 2; exec {sys.executable} -P -m pytest -s -p no:cacheprovider --reqfile-html=out/r.html"
+    done = project.execute("bash", "-c", limited, env={"PYTHONDONTWRITEBYTECODE": "1"})
+    assert done.code == 1, done.out
+    assert "error: --reqfile-html: cannot write" in done.out
+    assert project.path("out/r.html").read_text() == "the last run"
+    assert [path.name for path in project.path("out").iterdir()] == ["r.html"]
+
+
+def test_when_reports_are_written(project: Repo, run: Run) -> None:
+    """On an empty selection too; not when nothing is to run, for a bad command line, or when turned off."""
+    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    for arguments, code in (
+        (("--collect-only",), pytest.ExitCode.OK),
+        (("--reqfile-only=NONE",), pytest.ExitCode.USAGE_ERROR),
+        (("--no-reqfile",), pytest.ExitCode.NO_TESTS_COLLECTED),
+    ):
+        assert run(*arguments, *options()).ret == code
+        assert not project.path("out").exists()
+    assert run("-k", "nothing", *options()).ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    assert json.loads(reports(project)["json"])["items"] == []
+    result = run("--reqfile-json=same", "--reqfile-html=./same")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: --reqfile-html and --reqfile-json both name */same"])
+
+
+def test_where_reports_are_written(project: Repo) -> None:
+    """A flag's path is relative to the current folder, an ini key's to rootdir; the terminal names each."""
+    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("pytest.ini", "[pytest]\nreqfile_json = build/r.json\nreqfile_html = build/r.html\n")
+    project.write("app/x.txt")
+    done = project.pytest("../Reqfile.yaml", "--reqfile-html=r.html", cwd="app")
+    assert done.code == 0, done.out
+    assert project.path("build/r.json").is_file()
+    assert project.path("app/r.html").is_file()
+    assert not project.path("build/r.html").exists()
+    assert "html report: r.html" in done.out.splitlines()
+    assert f"json report: {project.root}/build/r.json" in done.out.splitlines()
+
+
+def test_an_error_that_is_a_bug_is_in_the_report(project: Repo, run: Run) -> None:
+    """Teardown of an item that another plugin broke turns its pass into an error."""
+    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("conftest.py", "def pytest_runtest_teardown(item): raise ZeroDivisionError('broken')\n")
+    assert run(*options()).ret == pytest.ExitCode.TESTS_FAILED
+    reports(project)
+    (found,) = project_json(project)["items"]
+    assert (found["status"], found["reason"]) == ("error", "conftest.py:1: ZeroDivisionError")
+
+
+def test_traceability_in_the_terminal(everything: Repo, run: Run) -> None:
+    """-v shows what belongs to each requirement, --reqfile what nothing verified; a plain run stays short."""
+    plain = run("app", "-k", "FAILS or linked").stdout.str()
+    assert "not verified" not in plain
+    whole = run("--reqfile").stdout
+    whole.fnmatch_lines(["3 of 9 requirements not verified in this run: BREAKS, QUIET, UNLOOKED"])
+    verbose = run("-v", "--reqfile").stdout
+    verbose.fnmatch_lines_random(
+        [
+            "PASSES  1 check (1 pass), 1 test (1 passed)",
+            "LINKED  1 check (1 nothing to check), 2 tests (1 passed, 1 failed)",
+            "UNLOOKED  1 check (1 nothing to check), 2 tests (2 skipped)",
+            "BELOW  1 check (1 fail)",
+        ]
+    )
