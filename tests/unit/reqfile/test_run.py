@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from dataclasses import replace
@@ -16,6 +17,7 @@ from pytest_reqfile.reqfile.run import evaluate_check, evaluate_checks
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.processes import Cancellation
 from tests.support.memory_tree import plan_of
+from tests.support.processes import is_alive, pid_in
 from tests.support.requirements import OK, command, req, say
 
 
@@ -87,6 +89,26 @@ def test_an_interrupt_stops_every_running_command(context: CommandContext, tmp_p
         )
     assert time.monotonic() - start < 20
     assert not (tmp_path / "late").exists()
+
+
+@pytest.mark.parametrize("checks", [1, 2])
+def test_ctrl_c_is_noticed_whichever_thread_the_system_hands_it_to(
+    context: CommandContext, tmp_path: Path, checks: int
+) -> None:
+    """A signal that reaches another thread does not wake the main one, which waits."""
+
+    def strike() -> None:
+        time.sleep(0.3)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    run = f"echo $$ > {tmp_path}/pid; exec sleep 60"
+    planned = plan_of({"Reqfile.yaml": req(R1=[command(run), *[command("sleep 60")] * (checks - 1)])})
+    threading.Thread(target=strike).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_checks(planned, context, workers=checks)
+    assert time.monotonic() - start < 20
+    assert not is_alive(pid_in(tmp_path / "pid"))
 
 
 def test_a_bug_in_one_check_is_not_swallowed(context: CommandContext) -> None:
