@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +220,24 @@ def test_ids_and_texts_cannot_move_the_cursor(repo: Repo) -> None:
     assert done.code == 3
     assert all(line.isprintable() for line in done.out.splitlines())
     assert "\x1b" not in done.out
+
+
+def test_the_example_does_what_it_says(repo: Repo, tmp_path: Path) -> None:
+    """examples/oracle: passes as it is, fails as soon as the promise is broken."""
+    example = Path(__file__).parents[2] / "examples" / "oracle"
+    shutil.copytree(example, tmp_path / "example", ignore=shutil.ignore_patterns("__pycache__"))
+    project = tmp_path / "example" / "project"
+    arguments = ("oracle", "run", "mission.json", "--workspace", "project", "--sink", str(tmp_path / "sink"))
+    done = repo.run(*arguments, cwd=tmp_path / "example")
+    assert done.code == 0, done.out
+    readme = (example / "README.md").read_text()
+    shown = [line for line in done.out.splitlines() if line.startswith("pass    ") and "criterion" not in line]
+    assert len(shown) == 4
+    assert all(line in readme for line in shown)
+    assert sorted(path.name for path in project.iterdir()) == ["slug.py", "test_slug.py"]
+    text = (project / "slug.py").read_text()
+    (project / "slug.py").write_text(text.replace('raise ValueError("a title needs a letter or a digit")', 'return ""'))
+    again = repo.run(*arguments, cwd=tmp_path / "example")
+    assert again.code == 3
+    assert "fail    oracle/refusal: expected exit code 1, found 0" in again.out
+    assert f"{tmp_path}/sink/run-2/worker-claims.json" in again.out

@@ -65,6 +65,18 @@ def test_the_tree_is_gits_own(repo: Repo) -> None:
     assert (state.head, state.clean) == (repo.git("rev-parse", "HEAD"), True)
 
 
+def test_the_tree_of_a_sha256_repository(repo: Repo, tmp_path: Path) -> None:
+    """Longer ids, the same rules."""
+    made = repo.execute("git", "init", "-q", "--object-format=sha256", str(tmp_path / "long"))
+    if made.code != 0:
+        pytest.skip("this git knows no SHA-256")
+    (tmp_path / "long" / "a").write_text("1")
+    for words in (("add", "-A"), ("commit", "-qm", "x")):
+        repo.git("-C", str(tmp_path / "long"), *words)
+    state = source_state((tmp_path / "long").resolve(), repo.environment)
+    assert (state.clean, len(state.tree or "")) == (True, 64)
+
+
 def test_a_dirty_tree_is_what_a_commit_would_be(repo: Repo) -> None:
     """Unstaged, untracked, deleted; ignored files are none of it."""
     repo.write("a", "1")
