@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from pytest_reqfile.outcome import NOT_LOOKED_AT, Finding, FindingKind, Outcome
+from pytest_reqfile.outcome import NOT_LOOKED_AT, Finding, FindingKind, Location, Outcome
+from pytest_reqfile.reports.decisions import Conflict, Setup, ToDecide, to_decide
 
 _KIND_ORDER: Final[tuple[FindingKind, ...]] = ("violation", "advisory", "uncertain")
 
@@ -35,12 +36,16 @@ class CheckReport:
     """Outcomes in plan order, and errors that belong to no check.
 
     ``judges`` says that a selected requirement has a decision check, so units are counted even when there are none.
+    ``conflicts_not_checked`` says why nobody asked whether a fix breaks another requirement.
     """
 
     outcomes: tuple[Outcome, ...] = ()
     run_errors: tuple[RunError, ...] = ()
     sources: tuple[ResolvedSource, ...] = ()
     judges: bool = False
+    setup: tuple[Setup, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    conflicts_not_checked: str | None = None
 
     @cached_property
     def findings(self) -> tuple[tuple[Outcome, Finding], ...]:
@@ -99,6 +104,23 @@ class CheckReport:
         if any(error.blocking for error in self.errors):
             return 3
         return 1 if self.violations else 0
+
+    @cached_property
+    def decisions(self) -> tuple[ToDecide, ...]:
+        """What people have to decide, pair by pair of requirements."""
+        return to_decide(self.conflicts)
+
+    def breaks(self, outcome: Outcome, finding: Finding) -> tuple[Conflict, ...]:
+        """What fixing a finding would break, most probable first."""
+        return self._breaks.get((outcome.declared, finding), ())
+
+    @cached_property
+    def _breaks(self) -> dict[tuple[Location, Finding], tuple[Conflict, ...]]:
+        found: dict[tuple[Location, Finding], tuple[Conflict, ...]] = {}
+        for conflict in sorted(self.conflicts, key=lambda conflict: -conflict.probability):
+            key = (conflict.declared, conflict.finding)
+            found[key] = (*found.get(key, ()), conflict)
+        return found
 
     def _commands_first(self) -> Iterator[Outcome]:
         return iter(sorted(self.outcomes, key=lambda outcome: outcome.check == "decision"))

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_reqfile.outcome import Finding, Outcome
 from pytest_reqfile.reports.check import CheckReport, ResolvedSource, RunError
+from pytest_reqfile.reports.decisions import Conflict
 from pytest_reqfile.reports.words import counted
 from pytest_reqfile.syntax.printable import visible
 
 
 def render_plain(report: CheckReport) -> str:
     """Findings, errors and sources, a blank line, and the summary line; a clean run is the summary line alone."""
-    lines = [line for outcome, finding in report.findings for line in finding_lines(outcome, finding)]
+    lines = [f"setup  {missing}" for missing in report.setup]
+    for outcome, finding in report.findings:
+        lines.extend(finding_lines(outcome, finding, report.breaks(outcome, finding)))
+    for decision in report.decisions:
+        first, *rest = decision.lines()
+        lines.extend((f"decide  {first}", *rest))
     lines.extend(line for error in report.errors for line in _error_lines(error))
     lines.extend(map(source_line, report.sources))
     blank = [""] if lines else []
-    return "\n".join([*lines, *blank, summary_line(report)]) + "\n"
+    return "\n".join([*lines, *blank, summary_line(report), *decision_lines(report)]) + "\n"
 
 
 def summary_line(report: CheckReport) -> str:
@@ -35,13 +41,22 @@ def summary_line(report: CheckReport) -> str:
     return f"{', '.join(ran)}. {', '.join(found)}."
 
 
+def decision_lines(report: CheckReport) -> Iterator[str]:
+    """What follows the summary where conflicts between requirements were found, or could not be looked for."""
+    if report.decisions:
+        number = counted(len(report.decisions), "decision")
+        yield f"{number} to make between requirements that cannot both hold."
+    if report.conflicts_not_checked:
+        yield f"Conflicts between requirements not checked: {visible(report.conflicts_not_checked)}."
+
+
 def message_lines(message: str) -> list[str]:
     """The lines of a message of unknown origin, at least one, fit for a terminal."""
     return [visible(line.removesuffix("\r")) for line in message.rstrip().split("\n")]
 
 
-def finding_lines(outcome: Outcome, finding: Finding) -> Iterator[str]:
-    """One finding: its place and message, further message lines indented, its fix hint and where it is taken from."""
+def finding_lines(outcome: Outcome, finding: Finding, breaks: Sequence[Conflict] = ()) -> Iterator[str]:
+    """One finding: place and message, further message lines indented, fix hint, what that breaks, where it is from."""
     parts: list[str] = [] if finding.kind == "violation" else [finding.kind]
     parts.append(outcome.owner)
     if finding.file is not None:
@@ -51,6 +66,8 @@ def finding_lines(outcome: Outcome, finding: Finding) -> Iterator[str]:
     yield from _message_lines(parts, finding.message)
     if finding.fix_hint:
         yield from _message_lines(["  fix:"], finding.fix_hint, separator=" ")
+    if breaks:
+        yield f"  breaks: {', '.join(f'{c.breaks} (p={c.probability:.2f})' for c in breaks)}"
     if outcome.details.get("source"):
         yield visible(f"  from: {outcome.details['block']}, use {outcome.details['source']}", kept=frozenset())
 

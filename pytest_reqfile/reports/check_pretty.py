@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_reqfile.outcome import Finding, Outcome
 from pytest_reqfile.reports.check import CheckReport, RunError
-from pytest_reqfile.reports.check_plain import message_lines, source_line
+from pytest_reqfile.reports.check_plain import decision_lines, message_lines, source_line
 from pytest_reqfile.reports.check_rows import (
     FAILING,
     GRADES,
@@ -35,7 +35,8 @@ FINDINGS_SHOWN: Final = 5
 MESSAGE_LINES_SHOWN: Final = 12
 ERROR_LINES_SHOWN: Final = 4
 _MORE: Final = "(reqfile check -v)"
-_RULE: Final = "─" * 64
+_RULE_LENGTH: Final = 64
+_RULE: Final = "─" * _RULE_LENGTH
 DEFAULT_WIDTH: Final = 120
 _NARROWEST_CELL: Final = 24
 _AROUND_CELLS: Final = len("  ✗ " + "  " + "   ")
@@ -76,11 +77,15 @@ def render_pretty(report: CheckReport, style: Style) -> str:
     """The report for a terminal. Not meant for scripts, and free of control characters but the colours of ``style``."""
     rows = rows_of(report.outcomes)
     blocks: list[list[str]] = []
+    banner = [f"{style.symbol('error')} Jev is not set up: {visible(m.variable)} is not set" for m in report.setup]
     if not style.quiet and rows:
-        blocks += [[_header(report, rows)], *_table(rows, style)]
+        blocks += [[_header(report, rows)], *([banner] if banner else []), *_table(rows, style)]
     sections = [
         *_sections(rows, style),
+        banner if style.quiet else [],
+        list(_decisions(report, style)),
         [line for error in report.run_errors for line in _error_lines(error, style)],
+        [] if report.setup or style.quiet or not report.conflicts_not_checked else list(decision_lines(report))[-1:],
         [] if style.quiet else [source_line(source) for source in report.sources],
         _checks(rows, style) if style.verbose else [],
     ]
@@ -127,6 +132,8 @@ def _table_line(row: Row, cell: str, widths: _Widths, style: Style) -> str:
 def _sections(rows: Sequence[Row], style: Style) -> Iterator[list[str]]:
     """A section for each requirement that does not pass, most severe first; with ``quiet`` only those that fail."""
     for row in sorted(rows, key=lambda row: GRADES.index(row.grade)):
+        if not row.findings and row.errors and not row.told_errors:
+            continue
         if row.grade in FAILING or (row.grade in {"advisory", "uncertain"} and not style.quiet):
             yield [*_section_head(row, style), *_section_body(row, style)]
 
@@ -144,7 +151,7 @@ def _section_body(row: Row, style: Style) -> Iterator[str]:
         yield from _finding_lines(finding, row, style)
     if len(shown) < len(row.findings):
         yield f"  … {len(row.findings) - len(shown)} more {_MORE}"
-    for outcome in row.errors:
+    for outcome in row.told_errors:
         error = RunError(message=error_text(outcome), blocking=outcome.blocking)
         yield from (f"  {line}" for line in _error_lines(error, style))
     for hint in dict.fromkeys(finding.fix_hint for finding in row.findings if finding.fix_hint):
@@ -163,6 +170,18 @@ def _finding_lines(finding: Finding, row: Row, style: Style) -> Iterator[str]:
     first, *rest = message_lines(without_place(finding.message, finding, row.id))
     yield f"  {style.symbol(finding.kind)} {'  '.join([*parts, first])}"
     yield from (f"    {line}" for line in _last(rest, MESSAGE_LINES_SHOWN - 1, style))
+
+
+def _decisions(report: CheckReport, style: Style) -> Iterator[str]:
+    """Requirements that cannot both hold, in a box: they are for people, whatever an agent reads first."""
+    if not report.decisions:
+        return
+    title = f"{counted(len(report.decisions), 'decision')} to make"
+    yield style.paint(f"┌─ {title} {'─' * max(_RULE_LENGTH - len(title) - 4, 0)}", _DIM)
+    for decision in report.decisions:
+        for line in decision.lines():
+            yield f"{style.paint('│', _DIM)} {line}"
+    yield style.paint(f"└{'─' * (_RULE_LENGTH - 1)}", _DIM)
 
 
 def _error_lines(error: RunError, style: Style) -> Iterator[str]:

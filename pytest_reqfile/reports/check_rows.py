@@ -59,6 +59,11 @@ class Row:
         return tuple(outcome for outcome in self.outcomes if outcome.status == "error")
 
     @property
+    def told_errors(self) -> tuple[Outcome, ...]:
+        """The errors that a section tells; a key that is not set was told once, before the table."""
+        return tuple(outcome for outcome in self.errors if not outcome.details.get("unset"))
+
+    @property
     def seconds(self) -> float:
         """How long its commands took, one after the other."""
         return sum(outcome.seconds for outcome in self.outcomes)

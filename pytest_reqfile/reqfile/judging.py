@@ -152,6 +152,7 @@ def outcome_of(judged: Judged, advisory_errors: AdvisoryErrors) -> Outcome:
         details={
             "units": len(answers),
             "cached": sum(answer.cached for _, answer in answers),
+            "unset": next((r.unset for _, r in judged.replies if isinstance(r, Failure)), None),
             "model": ", ".join(dict.fromkeys(answer.model for _, answer in answers)) or None,
         },
     )
