@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.syntax.globset import GlobSyntaxError, globset_regex
-from pytest_reqfile.syntax.patterns import MAX_MEMORY, load_re2, quote
+from pytest_reqfile.syntax.re2_library import MAX_MEMORY, load_re2, quote
 
 if TYPE_CHECKING:
     import re2

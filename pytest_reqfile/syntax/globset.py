@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pytest_reqfile.syntax.patterns import quote
+from pytest_reqfile.syntax.re2_library import quote
 
 # RE2 refuses deeper nesting of groups.
 MAX_GROUPS: Final = 200

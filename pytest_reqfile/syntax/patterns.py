@@ -11,21 +11,16 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pytest_reqfile.errors import ReqfileError
+from pytest_reqfile.syntax.re2_library import MAX_MEMORY, load_re2
 
 if TYPE_CHECKING:
     import re2
 
 Span: TypeAlias = tuple[int, int]
 
-# Go bounds a pattern's size far above RE2's default of 8 MiB.
-MAX_MEMORY: Final = 64 << 20
-
-_ASCII_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 # The parts of an accepted pattern, so that what is quoted or in a class is not taken for an operator.
 _PART = re.compile(
     r"\\Q.*?(?:\\E|\Z)|\\(?P<escaped>.)|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*+\]|\(\?P?<(?P<name>[^>]*)>|.",
@@ -152,26 +147,3 @@ def _refuse_what_go_refuses(text: str) -> None:
         if name in names:
             raise PatternError(f"duplicate capture group name: {name}")
         names.add(name)
-
-
-def load_re2() -> ModuleType:
-    """google-re2, which two other distributions shadow with their own ``re2`` (libraries.md 1)."""
-    try:
-        re2: ModuleType = import_module("re2")
-    except ImportError as error:
-        raise ReqfileError(
-            f"google-re2 cannot be imported: {error}; install it with `pip install google-re2`"
-        ) from error
-    if hasattr(re2, "Set") and hasattr(re2, "Options"):
-        return re2
-    raise ReqfileError(
-        f"the module re2 at {re2.__file__} is not google-re2: another distribution (pyre2 or fb-re2) installed it; "
-        "uninstall that and reinstall google-re2"
-    )
-
-
-def quote(character: str) -> str:
-    """A pattern that matches this one character, inside and outside of classes."""
-    if _ASCII_PUNCTUATION.match(character):
-        return "\\" + character
-    return character if character.isprintable() or character > "\x7f" else f"\\x{ord(character):02x}"

@@ -11,7 +11,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from pytest_reqfile.syntax.patterns import Haystack, Pattern, compile_pattern, load_re2
+from pytest_reqfile.syntax.patterns import Haystack, Pattern, compile_pattern
+from pytest_reqfile.syntax.re2_library import load_re2
 
 SET_SIZE: Final = 1000
 FEW: Final = 3

@@ -8,7 +8,8 @@ from types import ModuleType
 import pytest
 
 from pytest_reqfile.errors import ReqfileError
-from pytest_reqfile.syntax.patterns import Haystack, PatternError, compile_pattern, load_re2, quote
+from pytest_reqfile.syntax.patterns import Haystack, PatternError, compile_pattern
+from pytest_reqfile.syntax.re2_library import load_re2, quote
 
 
 @pytest.mark.parametrize(
