@@ -260,7 +260,7 @@ def writes_reports(config: pytest.Config) -> bool:
     """Whether this process writes reports at the end: no worker of xdist does, nor a run that only collects."""
     if hasattr(config, "workerinput") or config.option.collectonly or is_on(config, "off"):
         return False
-    return any(report_paths(config))
+    return any(report_paths(config)) or path(config, "log") is not None
 
 
 def check_report_paths(config: pytest.Config) -> None:

@@ -17,7 +17,7 @@ from pytest_reqfile.verifiers.changes import Scope
 from pytest_reqfile.verifiers.examples import run_example
 from pytest_reqfile.verifiers.outcomes import FailOn, example_outcome, gates, outcome_of
 from pytest_reqfile.verifiers.predicates import has_checklist, has_command
-from pytest_reqfile.verifiers.results import Result
+from pytest_reqfile.verifiers.results import Result, invalid_result
 from pytest_reqfile.verifiers.run import Declared, RunOptions, VerifierRun, name_of, open_run
 from pytest_reqfile.verifiers.values import Example, FlatVerifier, InvalidDeclaration, SpecVerifier, Verifier
 from pytest_reqfile.workspace.environment import Environment
@@ -135,15 +135,7 @@ def is_fast(verifier: Verifier) -> bool:
 
 def invalid_outcome(invalid: InvalidDeclaration) -> Outcome:
     """The error of a declaration that cannot be used (AR9H2)."""
-    return Outcome(
-        subject="verifier",
-        owner=invalid.name,
-        check="",
-        status="error",
-        declared=invalid.declared,
-        reason=f"{invalid.declared}: {invalid.message}",
-        details={"code": "AR9H2", "source": invalid.source},
-    )
+    return outcome_of(invalid_result(invalid))
 
 
 def _deferred(verifier: Verifier, check: str) -> Outcome:

@@ -13,9 +13,12 @@ from pytest_reqfile.plugin.folding import known_requirements, linked_tests, repo
 from pytest_reqfile.plugin.recorder import Recorder
 from pytest_reqfile.reports.check import CheckReport
 from pytest_reqfile.reports.check_plain import finding_lines, summary_line
+from pytest_reqfile.reports.example_coverage import coverage_lines
 from pytest_reqfile.reports.item_text import first_message
 from pytest_reqfile.reports.run_report import ItemResult, run_report
 from pytest_reqfile.reports.traceability import trace_lines, traces, unverified_line
+from pytest_reqfile.reports.verifiers import VerifierReport
+from pytest_reqfile.reports.verifiers_text import summary_line as verifiers_line
 from pytest_reqfile.reports.words import counted
 from pytest_reqfile.syntax.printable import visible
 
@@ -40,6 +43,7 @@ def _section_lines(config: pytest.Config, recorder: Recorder, items: tuple[ItemR
     for item in items:
         yield from _unfailing_lines(item.outcome)
     yield from _trace_lines(config, recorder, items)
+    yield from coverage_lines(item.outcome for item in items)
     yield from map(visible, recorder.notes)
     unreached = sum(1 for _ in recorder.unreached())
     if unreached:
@@ -65,6 +69,9 @@ def _last_lines(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     if requirements:
         judges = any(outcome.check == "decision" for outcome in requirements)
         yield summary_line(CheckReport(outcomes=requirements, judges=judges))
+    verifiers = tuple(outcome for outcome in outcomes if outcome.subject == "verifier")
+    if verifiers:
+        yield f"verifiers: {verifiers_line(VerifierReport(outcomes=verifiers))}"
 
 
 def _unfailing_lines(outcome: Outcome) -> list[str]:

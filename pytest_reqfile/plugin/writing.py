@@ -11,6 +11,7 @@ import pytest
 from pytest_reqfile.errors import FileError
 from pytest_reqfile.plugin import options
 from pytest_reqfile.plugin.folding import fold
+from pytest_reqfile.plugin.logging import append_log
 from pytest_reqfile.plugin.recorder import Recorder
 from pytest_reqfile.reports.html import html_report
 from pytest_reqfile.reports.junit import junit_report
@@ -39,7 +40,7 @@ RENDERERS: Final[dict[str, Callable[[RunReport], Rendered]]] = {
 def write_reports(session: pytest.Session, recorder: Recorder) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Write each report that was asked for; what could not be written, and what is to be said of the others."""
     report = fold(session.config, recorder, _why_stopped(session, recorder.exit_status))
-    problems: list[str] = []
+    problems = list(append_log(session.config, report))
     notes: list[str] = []
     for name, path in options.report_paths(session.config):
         text, cuts = RENDERERS[name](report)

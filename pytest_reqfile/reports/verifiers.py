@@ -29,8 +29,8 @@ class Row:
 
     @property
     def status(self) -> str:
-        """``fail`` whatever the lowest failing severity is."""
-        return self.text("status")
+        """``fail`` whatever the lowest failing severity is; an outcome that was lost has only its own."""
+        return self.text("status") or self.outcome.status
 
     @property
     def severity(self) -> Severity:

@@ -23,7 +23,7 @@ def _modules(project: Repo, *arguments: str) -> set[str]:
 
 
 def test_an_idle_run_loads_only_the_plugin(project: Repo) -> None:
-    """The modules of a run that meets nothing of ours differ from one without the plugin by four of ours."""
+    """The modules of a run that meets nothing of ours differ from one without the plugin by a handful of ours."""
     project.write("test_a.py", "def test_a(): pass\n")
     idle = _modules(project)
     without = _modules(project, "-p", "no:reqfile")
@@ -33,5 +33,6 @@ def test_an_idle_run_loads_only_the_plugin(project: Repo) -> None:
         "pytest_reqfile.plugin.names",
         "pytest_reqfile.plugin.options",
         "pytest_reqfile.plugin.recorder",
+        "pytest_reqfile.plugin.workers",
     }
     assert _modules(project, "--no-reqfile") == idle

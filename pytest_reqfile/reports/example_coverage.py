@@ -1,0 +1,54 @@
+"""How well labeled examples cover requirements and verifiers: which classes each of them has (design 2.3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from pytest_reqfile.outcome import Outcome
+from pytest_reqfile.reports.words import counted
+
+_VIOLATION: Final = frozenset({"violation", "fail"})
+_CORRECT: Final = frozenset({"ok", "pass", "not_applicable"})
+
+
+def coverage_lines(outcomes: Iterable[Outcome]) -> Iterator[str]:
+    """A line for the requirements and one for the verifiers of a run, where there are any.
+
+    A verifier without a target cannot have examples and does not count.
+    """
+    found = tuple(outcomes)
+    for noun, owners in (("requirement", _requirements(found)), ("verifier", _verifiers(found))):
+        if owners:
+            classes = Counter(_class_of(owner, found) for owner in owners)
+            yield f"labeled examples of {counted(len(owners), noun)}: {_words(classes)}"
+
+
+def _requirements(outcomes: tuple[Outcome, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(o.owner for o in outcomes if o.subject == "requirement"))
+
+
+def _verifiers(outcomes: tuple[Outcome, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(o.owner for o in outcomes if o.subject == "verifier" and o.details.get("target_id")))
+
+
+def _class_of(owner: str, outcomes: tuple[Outcome, ...]) -> str:
+    labels = {_label(o) for o in outcomes if o.subject == "example" and o.owner == owner}
+    has = labels & _VIOLATION, labels & _CORRECT
+    if all(has):
+        return "both"
+    if not any(has):
+        return "none"
+    return "violations" if has[0] else "correct"
+
+
+def _label(outcome: Outcome) -> str:
+    return str(outcome.details.get("label") or outcome.details.get("want"))
+
+
+def _words(classes: Counter[str]) -> str:
+    words = [f"{classes['both']} with both classes"]
+    words += [f"{classes['violations']} with violations only"] * bool(classes["violations"])
+    words += [f"{classes['correct']} with correct ones only"] * bool(classes["correct"])
+    return ", ".join([*words, f"{classes['none']} with none"])

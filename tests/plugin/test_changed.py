@@ -1,0 +1,149 @@
+"""--reqfile-changed, --reqfile-staged, labeled examples and the run log in pytest (issue 3; design 2.6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.support import Repo
+from tests.support.reqfiles import OK, command, reqfile
+
+Run = Callable[..., pytest.RunResult]
+SEEN = command('f() { echo "saw $*"; exit 1; }; f', files="**/*.txt", pass_files=True)
+
+
+@pytest.fixture
+def history(project: Repo) -> Repo:
+    """SEEN looks at text files, ALWAYS takes none; two commits of them on main, nothing changed since."""
+    project.write("Reqfile.yaml", reqfile({"SEEN": [SEEN], "ALWAYS": [OK]}))
+    project.write("old.txt")
+    project.write("kept.txt")
+    project.commit()
+    return project
+
+
+def test_changed_narrows_in_every_mode(history: Repo, mode: tuple[str, ...]) -> None:
+    """Only changed files reach the command; the controller asks git once for all workers."""
+    history.branch("feature")
+    history.write("new.txt")
+    done = history.pytest("--reqfile-changed=main", "-q", *mode)
+    assert done.code == 1
+    assert "\nsaw new.txt\n" in done.out
+    assert "2 checks run, 0 with nothing to check. 1 violation" in done.out
+
+
+def test_nothing_changed_exits_0(history: Repo, run: Run) -> None:
+    """A run that is empty only because nothing changed says so and passes; an empty collection is still exit 5."""
+    result = run("--reqfile-changed=main", "-k", "SEEN", "-rs")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(
+        ["0 checks run, 1 with nothing to check.*", "SKIPPED*nothing to check: no matching file"]
+    )
+    assert run("--reqfile-changed=main", "-k", "NOTHING").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "workers"])
+def test_an_unusable_base_is_a_usage_error(history: Repo, workers: tuple[str, ...]) -> None:
+    """A missing base, a path in its place, two ways at once: exit 4 before anything runs, never an empty run."""
+    for arguments, said in (
+        (("--reqfile-changed=origin/nowhere",), "cannot find the merge-base of origin/nowhere and HEAD"),
+        (("--reqfile-changed", "kept.txt"), "`kept.txt` is a path, but a base is a revision"),
+        (("--reqfile-changed",), "needs a base for the repository root"),
+        (("--reqfile-changed=main", "--reqfile-staged"), "--reqfile-staged does not go with --reqfile-changed"),
+    ):
+        done = history.pytest(*arguments, *workers)
+        assert done.code == pytest.ExitCode.USAGE_ERROR, done.out + done.err
+        assert said in done.out + done.err
+
+
+def test_staged_narrows_requirements(history: Repo, run: Run) -> None:
+    """--reqfile-staged looks at the index, and not at what is not staged."""
+    history.write("staged.txt")
+    history.git("add", "staged.txt")
+    history.write("unstaged.txt")
+    run("--reqfile-staged").stdout.fnmatch_lines(["saw staged.txt"])
+
+
+def test_the_base_of_the_config_and_of_the_ini(history: Repo, run: Run) -> None:
+    """Without a base the nearest config's is used; the ini key may name one or say true."""
+    history.write(".reqfile/config.yaml", "base: main\n")
+    history.commit()
+    history.branch("feature")
+    history.write("new.txt")
+    run("--reqfile-changed").stdout.fnmatch_lines(["saw new.txt"])
+    history.write("pytest.ini", "[pytest]\nreqfile_changed = true\n")
+    run().stdout.fnmatch_lines(["saw new.txt"])
+    history.write("pytest.ini", "[pytest]\nreqfile_changed = HEAD\n")
+    run().stdout.fnmatch_lines(["saw new.txt"])
+
+
+@pytest.fixture
+def examples(project: Repo) -> Repo:
+    """NO_FIXME with three labeled examples, one of which it gets wrong."""
+    check = command('f() { if grep -l FIXME "$@"; then exit 1; fi; }; f', files="**/*.txt", pass_files=True)
+    project.write("Reqfile.yaml", reqfile({"NO_FIXME": [check], "BARE": [OK]}))
+    base = ".reqfile/NO_FIXME/examples"
+    project.write(f"{base}/violation-plain/a.txt", "FIXME\n")
+    project.write(f"{base}/ok-plain/a.txt", "fine\n")
+    project.write(f"{base}/violation-low/example.yaml", "expected: violation\n")
+    project.write(f"{base}/violation-low/files/a.txt", "fixme\n")
+    return project
+
+
+def test_examples_are_items(examples: Repo, run: Run) -> None:
+    """Each labeled example is an item after its requirement's checks; a wrong label fails an asserted requirement."""
+    ids = [line for line in run("--co", "-q").outlines if "::" in line]
+    assert ids == [
+        "Reqfile.yaml::NO_FIXME/command-1",
+        "Reqfile.yaml::NO_FIXME/examples/ok-plain",
+        "Reqfile.yaml::NO_FIXME/examples/violation-low",
+        "Reqfile.yaml::NO_FIXME/examples/violation-plain",
+        "Reqfile.yaml::BARE/command-1",
+    ]
+    result = run("-m", "example")
+    result.assert_outcomes(passed=2, failed=1, deselected=2)
+    result.stdout.fnmatch_lines(["*violation-low: missed, expected a violation"])
+    run("-m", "example(of='BARE')").assert_outcomes(deselected=5)
+
+
+def test_coverage_of_examples_shows(examples: Repo, run: Run) -> None:
+    """The terminal says which requirements have examples of both classes, of one, of none."""
+    run().stdout.fnmatch_lines(["labeled examples of 2 requirements: 1 with both classes, 1 with none"])
+
+
+def test_a_broken_example_is_an_error(examples: Repo, run: Run) -> None:
+    """A folder that is no example is never left out in silence."""
+    examples.write(".reqfile/NO_FIXME/examples/maybe-x/a.txt", "x")
+    result = run("-k", "maybe-x")
+    result.assert_outcomes(errors=1, deselected=5)
+    result.stdout.fnmatch_lines(["*an example folder must be named violation-… or ok-…*"])
+
+
+def test_fast_defers_examples(examples: Repo, run: Run) -> None:
+    """An edit hook runs no examples."""
+    run("--reqfile-fast", "-m", "example").assert_outcomes(skipped=3, deselected=2)
+
+
+def test_the_run_log(history: Repo, mode: tuple[str, ...]) -> None:
+    """--reqfile-log appends a line per command check and finding, written by the controller alone."""
+    arguments = ("--reqfile-log", "logs/run.jsonl", "--reqfile-log-tag", "hook=Stop", *mode)
+    history.pytest(*arguments)
+    lines = [json.loads(line) for line in history.path("logs/run.jsonl").read_text().splitlines()]
+    assert sorted((line["kind"], line["requirement"]) for line in lines) == [
+        ("command_check", "ALWAYS"),
+        ("command_check", "SEEN"),
+        ("command_finding", "SEEN"),
+    ]
+    assert {line["tags"]["hook"] for line in lines} == {"Stop"}
+    assert len({line["run_id"] for line in lines}) == 1
+
+
+def test_a_log_that_cannot_be_written_fails_the_run(history: Repo, run: Run) -> None:
+    """The log's own failure is an error at the end, and a tag without a log or without a value a usage error."""
+    result = run("-k", "ALWAYS", "--reqfile-log", "old.txt/run.jsonl")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["error: --reqfile-log: cannot write the run log *"])
+    assert run("--reqfile-log-tag", "a=b").ret == pytest.ExitCode.USAGE_ERROR
+    assert run("--reqfile-log", "x", "--reqfile-log-tag", "plain").ret == pytest.ExitCode.USAGE_ERROR
