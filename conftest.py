@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support import Repo, make_template
+from tests.support.jev import Jev, serve
 
 pytest_plugins = ("pytester",)
 
@@ -34,3 +35,10 @@ def make_repo(tmp_path: Path, repo_template: Path) -> Callable[[str], Repo]:
 def repo(make_repo: Callable[[str], Repo]) -> Repo:
     """A git repository with the one empty commit "start" on ``main``."""
     return make_repo("repo")
+
+
+@pytest.fixture
+def jev() -> Iterator[Jev]:
+    """A local model service of this test."""
+    with serve(Jev()) as service:
+        yield service

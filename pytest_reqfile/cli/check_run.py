@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_reqfile.cli.session import edition_of
@@ -18,6 +19,7 @@ from pytest_reqfile.reqfile.values import DecisionCheck, Edition
 from pytest_reqfile.workspace.environment import Environment
 
 if TYPE_CHECKING:
+    from pytest_reqfile.cli.deciding import Deciding
     from pytest_reqfile.cli.log import Log
 
 # What only some runs need (commands, a change, the log, other forms of the report) is imported where it is needed:
@@ -47,16 +49,49 @@ def _check(repository: Repository, arguments: argparse.Namespace, edition: Editi
     selection = Selection(only=parse_only(arguments.only), fast=arguments.fast)
     refuse_unknown_ids(catalog, selection.only)
     log = _log(arguments, repository)
+    deciding = _deciding(repository, selection, arguments, edition, terminal)
     if arguments.changed is not None:
         selection = _narrowed(repository, selection, arguments.changed, edition)
     planned = plan_checks(catalog, selection)
-    outcomes = _evaluate(planned, repository, edition, terminal)
-    return CheckReport(
-        outcomes=outcomes,
-        run_errors=log.write(outcomes) if log is not None else (),
-        judges=any(isinstance(check.check, DecisionCheck) for check in planned),
-        sources=resolved_sources(catalog),
-    )
+    outcomes = _evaluate(planned, repository, edition, terminal, deciding)
+    judges = any(isinstance(check.check, DecisionCheck) for check in planned)
+    report = CheckReport(outcomes=outcomes, judges=judges, sources=resolved_sources(catalog))
+    return _completed(report, deciding, log)
+
+
+def _completed(report: CheckReport, deciding: Deciding | None, log: Log | None) -> CheckReport:
+    """The report with what models said, and the run in its log."""
+    judged: tuple[dict[str, object], ...] = ()
+    if deciding is not None:
+        deciding.look_for_conflicts(report.findings)
+        report = replace(
+            report,
+            run_errors=deciding.finish(),
+            setup=deciding.setup,
+            conflicts=deciding.found_conflicts,
+            conflicts_not_checked=deciding.conflicts.unchecked,
+        )
+        judged = deciding.log_lines()
+    unwritten = log.write(report.outcomes, judged) if log is not None else ()
+    return replace(report, run_errors=(*report.run_errors, *unwritten))
+
+
+def _deciding(
+    repository: Repository,
+    selection: Selection,
+    arguments: argparse.Namespace,
+    edition: Edition,
+    terminal: Terminal,
+) -> Deciding | None:
+    """What this run may ask a model; nothing is imported for a repository that never asks one."""
+    from pytest_reqfile.reqfile.consent import may_ask
+
+    if not may_ask(repository.catalog):
+        return None
+    from pytest_reqfile.cli.deciding import open_deciding
+
+    changed = arguments.changed is not None
+    return open_deciding(repository, selection, changed=changed, edition=edition, terminal=terminal)
 
 
 def _narrowed(repository: Repository, selection: Selection, base: str, edition: Edition) -> Selection:
@@ -83,7 +118,11 @@ def resolved_sources(catalog: Catalog) -> tuple[ResolvedSource, ...]:
 
 
 def _evaluate(
-    planned: tuple[PlannedCheck, ...], repository: Repository, edition: Edition, terminal: Terminal
+    planned: tuple[PlannedCheck, ...],
+    repository: Repository,
+    edition: Edition,
+    terminal: Terminal,
+    deciding: Deciding | None,
 ) -> tuple[Outcome, ...]:
     if not any(check.state == "run" for check in planned):
         return tuple(map(left_out, planned))
@@ -98,10 +137,11 @@ def _evaluate(
         environment=repository.command_environment(),
         edition=edition,
         program=our_program(),
-        cancellation=Cancellation(),
+        cancellation=deciding.cancellation if deciding is not None else Cancellation(),
     )
+    judge = deciding.jury.judge if deciding is not None else None
     with Progress(terminal, planned) as progress:
-        return evaluate_checks(planned, context, workers=processors(), observer=progress)
+        return evaluate_checks(planned, context, workers=processors(), judge=judge, observer=progress)
 
 
 def _render(report: CheckReport, arguments: argparse.Namespace, environment: Environment, terminal: Terminal) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,10 +27,10 @@ class Log:
     shown: str
     facts: RunFacts
 
-    def write(self, outcomes: Iterable[Outcome]) -> tuple[RunError, ...]:
-        """Append the lines; a log that cannot be written is an error of the run."""
+    def write(self, outcomes: Iterable[Outcome], judged: Iterable[Mapping[str, object]] = ()) -> tuple[RunError, ...]:
+        """Append the lines, ``judged`` last; a log that cannot be written is an error of the run."""
         try:
-            append_run_log(self.path, render_run_log(outcomes, self.facts), self.shown)
+            append_run_log(self.path, render_run_log(outcomes, self.facts, judged), self.shown)
         except FileError as error:
             return (RunError(message=str(error)),)
         return ()

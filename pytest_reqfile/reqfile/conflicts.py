@@ -12,7 +12,7 @@ from pytest_reqfile.reqfile.asking import Answer, Asking, Failure, Request
 from pytest_reqfile.reqfile.catalog import Catalog
 from pytest_reqfile.reqfile.judging import canonical_json, yes_no
 from pytest_reqfile.reqfile.settings import DecisionSettings
-from pytest_reqfile.reqfile.values import DecisionCheck, Requirement
+from pytest_reqfile.reqfile.values import Requirement
 from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.paths import folder_of
 
@@ -65,21 +65,9 @@ class _Asked:
     request: Request
 
 
-def may_ask(catalog: Catalog) -> bool:
-    """Whether the repository has anything to do with models: a decision check, or settings for one.
-
-    Elsewhere a key that happens to be set must not send code anywhere (spec 9).
-    """
-    configured = any(
-        (config.model, config.api_key_env, config.endpoint, config.concurrency) != (None, None, None, None)
-        for config in catalog.settings.configs
-    )
-    return configured or any(isinstance(check, DecisionCheck) for r in catalog.requirements for check in r.checks)
-
-
-def find_conflicts(outcomes: Sequence[Outcome], catalog: Catalog, asking: Asking) -> Conflicts:
+def find_conflicts(findings: Iterable[tuple[Outcome, Finding]], catalog: Catalog, asking: Asking) -> Conflicts:
     """Ask about every finding that has a file and does not only wonder, with the settings of its requirement."""
-    asked = tuple(_questions(outcomes, catalog))
+    asked = tuple(_questions(findings, catalog))
     answers: dict[int, list[ConflictAnswer]] = {}
     failures: list[Failure] = []
     for settings in dict.fromkeys(each.settings for each in asked):
@@ -108,24 +96,22 @@ def _together(answers: Iterable[ConflictAnswer], failures: Sequence[Failure]) ->
     )
 
 
-def _questions(outcomes: Sequence[Outcome], catalog: Catalog) -> Iterator[_Asked]:
-    requirements = {(r.location.path, r.id): r for r in catalog.requirements}
+def _questions(findings: Iterable[tuple[Outcome, Finding]], catalog: Catalog) -> Iterator[_Asked]:
+    folders = {(r.location.path, r.id): r.folder for r in catalog.requirements}
     targets = frozenset(catalog.discovery.candidates)
     applying: dict[str, tuple[Requirement, ...]] = {}
-    for outcome in outcomes:
-        own = requirements.get((outcome.declared.path, outcome.owner))
-        for finding in outcome.findings if own is not None else ():
-            if finding.file is None or finding.kind == "uncertain":
-                continue
-            folder = folder_of(finding.file)
-            if folder not in applying:
-                applying[folder] = catalog.applying_to(folder)
-            others = {r.id: _question(r) for r in applying[folder] if r.id != outcome.owner}
-            if others and own is not None:
-                source = _source(finding.file, catalog) if finding.file in targets else None
-                request = Request(state=_state(outcome, finding, source), questions=others)
-                settings = catalog.settings.decision(own.folder)
-                yield _Asked(outcome=outcome, finding=finding, settings=settings, request=request)
+    for outcome, finding in findings:
+        own = folders.get((outcome.declared.path, outcome.owner))
+        if own is None or finding.file is None or finding.kind == "uncertain":
+            continue
+        folder = folder_of(finding.file)
+        if folder not in applying:
+            applying[folder] = catalog.applying_to(folder)
+        others = {r.id: _question(r) for r in applying[folder] if r.id != outcome.owner}
+        if others:
+            source = _source(finding.file, catalog) if finding.file in targets else None
+            request = Request(state=_state(outcome, finding, source), questions=others)
+            yield _Asked(outcome=outcome, finding=finding, settings=catalog.settings.decision(own), request=request)
 
 
 def _question(other: Requirement) -> str:

@@ -73,6 +73,13 @@ class Jury:
         return tuple(verdict.outcome for verdict in self.verdicts[-len(planned) :]) if planned else ()
 
     @property
+    def gates(self) -> bool:
+        """Whether a check was judged whose errors end a run."""
+        return any(v.planned.check.mode == "blocking" for v in self.verdicts) or (
+            self._advisory_errors == "fail" and bool(self.verdicts)
+        )
+
+    @property
     def unset(self) -> tuple[UnsetKey, ...]:
         """The variables without which code was not judged."""
         return unset_keys(verdict.judged for verdict in self.verdicts if verdict.judged is not None)
