@@ -12,7 +12,7 @@ from pytest_reqfile.errors import Problem
 from pytest_reqfile.project.values import Item, Project
 from pytest_reqfile.syntax.pathmatch import path_match
 from pytest_reqfile.workspace.git import Git
-from pytest_reqfile.workspace.paths import relative_to_root
+from pytest_reqfile.workspace.paths import name_of, relative_to_root
 
 FOLDERS: Final = ("references", "scripts", "assets")
 DEFAULT_EXCLUDES: Final = (".git", ".venv*", "venv", "__pycache__", "*.pyc", "node_modules")
@@ -44,20 +44,32 @@ def list_resources(
     Files that git ignores are none, unless the item's own file is ignored, too, or there is no repository (``view`` is
     None). One git call in all. Raises ``FileError`` for a folder that cannot be read.
     """
-    found = {item.path: (item, tuple(_bundled(project, item))) for item in items if item.folder is not None}
+    excluders = {
+        True: Excluder((*DEFAULT_EXCLUDES, *project.config.bundle_exclude)),
+        False: Excluder(DEFAULT_EXCLUDES),
+    }
+    found = {
+        item.path: (item, tuple(_bundled(item, excluders[item.origin.kind == "project"])))
+        for item in items
+        if item.folder is not None
+    }
     carried = {path: pair for path, pair in found.items() if pair[1]}
     if view is None or not carried:
         return {path: resources for path, (_, resources) in carried.items()}
     root = view.git.root
-    markers = {path: _in_repository(root, item, item.file) for path, (item, _) in carried.items()}
-    ignored = _ignored(view.git, [marker for marker in markers.values() if marker is not None])
+    folders = {path: _in_repository(root, item) for path, (item, _) in carried.items()}
+    markers = {
+        path: _below(folder, name_of(carried[path][0].file)) for path, folder in folders.items() if folder is not None
+    }
+    ignored = _ignored(view.git, list(markers.values()))
     kept: dict[str, tuple[Resource, ...]] = {}
-    for path, (item, resources) in carried.items():
-        marker = markers[path]
-        if marker is None or marker in ignored or marker not in view.listed:
+    for path, (_, resources) in carried.items():
+        marker, folder = markers.get(path), folders[path]
+        if marker is None or folder is None or marker in ignored or marker not in view.listed:
             kept[path] = resources
         else:
-            kept[path] = tuple(one for one in resources if _in_repository(root, item, one.file) in view.listed)
+            # Bundled files are reached without a further symlink, so this is where they really are.
+            kept[path] = tuple(one for one in resources if _below(folder, one.name) in view.listed)
     return {path: resources for path, resources in kept.items() if resources}
 
 
@@ -76,21 +88,40 @@ def loose_folders(item: Item) -> tuple[Problem, ...]:
 
 def is_excluded(name: str, patterns: Iterable[str]) -> bool:
     """Whether bundle patterns drop the resource ``name``; the last one that matches decides (spec/lock.md 3.1)."""
-    parts = name.split("/")
-    leading = tuple("/".join(parts[: count + 1]) for count in range(len(parts)))
-    excluded = False
-    for pattern in patterns:
-        text = pattern.removeprefix("!")
-        if any(path_match(text, part) for part in (leading if "/" in text else parts)):
-            excluded = not pattern.startswith("!")
-    return excluded
+    return Excluder(patterns).drops(name)
 
 
-def _bundled(project: Project, item: Item) -> Iterator[Resource]:
+class Excluder:
+    """Bundle patterns; what one part of a path matches is found out once, however many files share it."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        patterns = tuple(patterns)
+        every = [(number, pattern.removeprefix("!")) for number, pattern in enumerate(patterns)]
+        self._drops = [not pattern.startswith("!") for pattern in patterns]
+        self._whole = [(number, pattern) for number, pattern in every if "/" in pattern]
+        self._single = [(number, pattern) for number, pattern in every if "/" not in pattern]
+        self._known: dict[str, int] = {}
+
+    def drops(self, name: str) -> bool:
+        """Whether the last pattern that matches ``name``, a part of it or a folder above it, is no ``!`` one."""
+        parts = name.split("/")
+        last = max(map(self._last_of_part, parts))
+        if self._whole:
+            leading = tuple("/".join(parts[: count + 1]) for count in range(len(parts)))
+            fits = (number for number, text in self._whole if any(path_match(text, path) for path in leading))
+            last = max(last, *fits, -1)
+        return last >= 0 and self._drops[last]
+
+    def _last_of_part(self, part: str) -> int:
+        """The number of the last pattern without a slash that matches ``part``; -1 without one."""
+        if part not in self._known:
+            self._known[part] = max((number for number, text in self._single if path_match(text, part)), default=-1)
+        return self._known[part]
+
+
+def _bundled(item: Item, excluder: Excluder) -> Iterator[Resource]:
     """Regular files in the bundled folders that no pattern drops; symlinks are never followed."""
     assert item.folder is not None
-    own = item.origin.kind == "project"
-    patterns = (*DEFAULT_EXCLUDES, *(project.config.bundle_exclude if own else ()))
     walk = item.origin.tree
     for name in sorted(FOLDERS):
         folder = _below(item.folder, name)
@@ -98,13 +129,14 @@ def _bundled(project: Project, item: Item) -> Iterator[Resource]:
             continue
         for file, kind in walk.below(folder):
             relative = file[len(item.folder) + 1 :] if item.folder else file
-            if kind == "file" and not is_excluded(relative, patterns):
+            if kind == "file" and not excluder.drops(relative):
                 yield Resource(name=relative, file=file)
 
 
-def _in_repository(root: Path, item: Item, file: str) -> str | None:
-    """The real repository path of a file of ``item``; None outside of the repository."""
-    return relative_to_root(root, item.origin.tree.real(file))
+def _in_repository(root: Path, item: Item) -> str | None:
+    """The real repository path of an item's folder; None outside of the repository."""
+    assert item.folder is not None
+    return relative_to_root(root, item.origin.tree.real(item.folder))
 
 
 def _ignored(git: Git, paths: list[str]) -> frozenset[str]:
