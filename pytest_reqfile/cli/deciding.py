@@ -84,19 +84,23 @@ def open_deciding(
     Raises FormatError with the problems of every selected decision check.
     """
     catalog = repository.catalog
-    service = Service(
-        environment=repository.environment,
-        transport=HttpTransport(repository.environment),
-        announce=lambda text: terminal.note(f"note: {visible(text)}"),
-    )
     cancellation = Cancellation()
-    asking = Asking(service, answers=answers_of(repository.git), cancellation=cancellation)
+    asking = Asking(open_service(repository, terminal), answers=answers_of(repository.git), cancellation=cancellation)
     jury = Jury(catalog=catalog, edition=edition, asking=asking)
     selected = plan_checks(catalog, Selection(only=selection.only, fast=selection.fast, candidates=_none))
     decisions = [check for check in selected if isinstance(check.check, DecisionCheck)]
     jury.read(decisions)
     prune = bool(decisions) and selection.only is None and not changed
     return Deciding(repository=repository, asking=asking, jury=jury, cancellation=cancellation, prune=prune)
+
+
+def open_service(repository: Repository, terminal: Terminal) -> Service:
+    """How this run reaches models; what the repository's own config chose is told on stderr before anything is sent."""
+    return Service(
+        environment=repository.environment,
+        transport=HttpTransport(repository.environment),
+        announce=lambda text: terminal.note(f"note: {visible(text)}"),
+    )
 
 
 def _none(requirement: object) -> Candidates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from pytest_reqfile.cli.session import edition_of, open_valid, trials_of
 from pytest_reqfile.cli.terminal import Terminal
@@ -20,6 +21,10 @@ from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.processes import Cancellation
 from pytest_reqfile.workspace.program import our_program, processors
 
+if TYPE_CHECKING:
+    from pytest_reqfile.reqfile.asking import Service
+    from pytest_reqfile.reqfile.repository import Repository
+
 Cases = list[tuple[Requirement, tuple[Example, ...]]]
 
 
@@ -33,12 +38,27 @@ def run_eval(arguments: argparse.Namespace, terminal: Terminal) -> int:
     only = parse_only(arguments.only)
     refuse_unknown_ids(repository.catalog, only)
     cases = _read(repository.catalog, only)
-    context = ExampleContext(repository=repository, edition=edition, program=our_program(), cancellation=Cancellation())
+    context = ExampleContext(
+        repository=repository,
+        edition=edition,
+        program=our_program(),
+        cancellation=Cancellation(),
+        service=_service(repository, cases, terminal),
+    )
     flat = [(requirement, example) for requirement, examples in cases for example in examples]
     outcomes = evaluate_examples(flat, context, workers=processors(), repeat=arguments.repeat)
     report = ExamplesReport(requirements=_grouped(cases, outcomes), repeat=arguments.repeat)
     terminal.write(_render(report, arguments, environment, terminal))
     return report.exit_code
+
+
+def _service(repository: Repository, cases: Cases, terminal: Terminal) -> Service | None:
+    """How models are reached, where a selected requirement is judged by one."""
+    if not any(is_judged(requirement) for requirement, _ in cases):
+        return None
+    from pytest_reqfile.cli.deciding import open_service
+
+    return open_service(repository, terminal)
 
 
 def _read(catalog: Catalog, only: frozenset[str] | None) -> Cases:

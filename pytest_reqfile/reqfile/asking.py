@@ -56,12 +56,12 @@ class Gates:
     """How many requests of each settings run at a time, whoever asks: labeled examples ask side by side."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._gates: dict[DecisionSettings, threading.Semaphore] = {}
 
     def of(self, settings: DecisionSettings) -> threading.Semaphore:
         """The gate that every request with these settings passes."""
-        with self._lock:
+        with self.lock:
             return self._gates.setdefault(settings, threading.Semaphore(settings.concurrency))
 
 
@@ -77,6 +77,15 @@ class Service:
     transport: Transport
     announce: Callable[[str], None] = _unannounced
     gates: Gates = field(default_factory=Gates)
+    _told: set[str] = field(default_factory=set)
+
+    def tell(self, text: str) -> None:
+        """Announce a text once per run, whoever asks how often."""
+        with self.gates.lock:
+            new = text not in self._told
+            self._told.add(text)
+        if new:
+            self.announce(text)
 
 
 class Asking:
@@ -134,7 +143,7 @@ class Asking:
         if settings not in self._models:
             unusual = unusual_choice(settings)
             if unusual is not None:
-                self._service.announce(unusual)
+                self._service.tell(unusual)
             try:
                 self._models[settings] = jev.exact_model() if self._answers is not None else ""
             except JevError as error:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.outcome import Outcome
@@ -17,7 +18,7 @@ from pytest_reqfile.reqfile.example_cells import CaseRun, failed_run, judge_case
 from pytest_reqfile.reqfile.examples import Example
 from pytest_reqfile.reqfile.plan import Selection, plan_checks
 from pytest_reqfile.reqfile.repository import Repository
-from pytest_reqfile.reqfile.run import evaluate_check
+from pytest_reqfile.reqfile.run import Judge, evaluate_check
 from pytest_reqfile.reqfile.settings import CONFIG_NAME, Config, DecisionSettings, Settings
 from pytest_reqfile.reqfile.values import Edition, Requirement
 from pytest_reqfile.workspace.case_repository import (
@@ -33,15 +34,22 @@ from pytest_reqfile.workspace.processes import Cancellation
 from pytest_reqfile.workspace.snapshot import Snapshot
 from pytest_reqfile.workspace.walk import Walk
 
+if TYPE_CHECKING:
+    from pytest_reqfile.reqfile.asking import Service
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleContext:
-    """What running examples needs besides them: the repository they belong to, and what commands get."""
+    """What running examples needs: the repository they belong to, what commands get, and how models are reached.
+
+    Without a ``service`` decision checks are errors.
+    """
 
     repository: Repository
     edition: Edition
     program: str
     cancellation: Cancellation | None = None
+    service: Service | None = None
 
 
 def run_example(example: Example, requirement: Requirement, context: ExampleContext) -> CaseRun:
@@ -70,7 +78,19 @@ def _evaluate(example: Example, requirement: Requirement, context: ExampleContex
         program=context.program,
         cancellation=context.cancellation,
     )
-    return [evaluate_check(planned, running) for planned in plan_checks(catalog, Selection())]
+    jury = _jury(catalog, context)
+    return [evaluate_check(planned, running, jury) for planned in plan_checks(catalog, Selection())]
+
+
+def _jury(catalog: Catalog, context: ExampleContext) -> Judge | None:
+    """Judges the case; its answers are kept nowhere: each run of an example measures anew (spec 6.2)."""
+    if context.service is None:
+        return None
+    from pytest_reqfile.reqfile.asking import Asking
+    from pytest_reqfile.reqfile.jury import Jury
+
+    asking = Asking(context.service, answers=None, cancellation=context.cancellation)
+    return Jury(catalog=catalog, edition=context.edition, asking=asking).judge
 
 
 def _described_case(
