@@ -394,13 +394,3 @@ def test_outside_a_git_repository_exits_3(repo: Repo) -> None:
     outside.mkdir()
     done = repo.run("check", cwd=str(outside), env={"GIT_CEILING_DIRECTORIES": str(outside.parent)})
     expect(done, 3, "error  not inside a git repository\n\n0 checks run")
-
-
-def test_a_decision_check_that_is_not_judged_is_never_a_pass(repo: Repo) -> None:
-    """Edition 0.1: every error exits with 3; 0.4: one of an advisory decision check does not gate (design 3)."""
-    repo.write("Reqfile.yaml", req(R1=[OK, "- decision"]))
-    expect(repo.run("check"), 3, "error  R1  decision checks are not part of", "2 checks run", "0 code units judged")
-    done = repo.run("check", "--edition", "0.4")
-    expect(done, 0, "advisory error  R1  decision checks", "1 error (1 advisory).")
-    repo.write("Reqfile.yaml", req(R1="- decision: {mode: blocking}"))
-    expect(repo.run("check", "--edition", "0.4"), 3, "1 error.")
