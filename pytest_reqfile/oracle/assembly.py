@@ -22,7 +22,7 @@ from pytest_reqfile.oracle.receipts import Circumstances, Execution, recorded_st
 from pytest_reqfile.oracle.results import TAINTS, Result, from_outcome
 from pytest_reqfile.oracle.schema import ClaimsSchema
 from pytest_reqfile.oracle.sink import CLAIMS, NOTES, REVIEW, Sink
-from pytest_reqfile.oracle.source import SourceState
+from pytest_reqfile.oracle.source import UNKNOWN
 from pytest_reqfile.oracle.tokens import Counter, estimate
 from pytest_reqfile.oracle.verdicts import WORST_FIRST, Judged, Overall, judge, overall
 from pytest_reqfile.outcome import Outcome
@@ -160,7 +160,7 @@ def _not_run(item: PlannedItem, mission: Mission, sink: Sink, clock: Clock) -> R
         machine=this_machine(),
         shell="",
         isolation=None,
-        source=SourceState(snapshot_hash="0" * 64),
+        source=UNKNOWN,
     )
     now = clock.now_ms()
     execution = Execution(command=item.given, expected=item.expected, started_ms=now, ended_ms=now)

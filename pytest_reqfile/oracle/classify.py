@@ -10,8 +10,10 @@ from typing import Final
 from pytest_reqfile.oracle.results import BlockedReason, Verdict
 from pytest_reqfile.workspace.isolation import IsolatedRun, Isolation
 
-# The C library's words for EROFS, and Python's and Node's numbers and names for it.
-_READ_ONLY: Final = re.compile(rb"Read-only file system|\bEROFS\b|Errno 30\b")
+# The C library's words for EROFS and EXDEV (an overlay cannot rename every folder), Python's and Node's for them.
+_KEPT_FROM_WRITING: Final = re.compile(
+    rb"Read-only file system|\bEROFS\b|Errno 30\b|Invalid cross-device link|\bEXDEV\b|Errno 18\b"
+)
 _NO_NETWORK: Final = re.compile(
     rb"Network is unreachable|Temporary failure in name resolution|Could not resolve host|Name or service not known"
     rb"|\bENETUNREACH\b|\bEAI_AGAIN\b"
@@ -68,17 +70,26 @@ def _killed(number: int, expected: int, *, shell: bool) -> Ending:
 
 
 def _exited(code: int, expected: int, output: bytes, isolation: Isolation, *, shell: bool) -> Ending:
+    obstacle = _obstacle(output, isolation)
     doubt = f"exit code {code} is also how a shell says that it found no program" if _is_unclear(code, shell) else None
     if code == expected:
+        if obstacle is not None and expected != 0:
+            doubt = f"it ended as expected, but its output says that it {obstacle[1]}"
         return Ending(verdict="pass", explanation=f"exit code {code} as expected", exit_code=code, doubt=doubt)
-    if isolation.enforced == "kernel" and _READ_ONLY.search(output):
-        text = f"needs to write outside of the disposable workspace (exit code {code}, expected {expected})"
-        return blocked("needs-writes", text, code)
-    if isolation.network == "off" and _NO_NETWORK.search(output):
-        text = f"needs the network, which is off (exit code {code}, expected {expected})"
-        return blocked("prerequisite-missing", text, code)
+    if obstacle is not None:
+        reason, need = obstacle
+        return blocked(reason, f"{need} (exit code {code}, expected {expected})", code)
     text = f"expected exit code {expected}, found {code}"
     return Ending(verdict="fail", explanation=text, exit_code=code, doubt=doubt)
+
+
+def _obstacle(output: bytes, isolation: Isolation) -> tuple[BlockedReason, str] | None:
+    """What the isolation withheld, going by the output: an oracle that lacks something has not failed (seed 003)."""
+    if isolation.enforced == "kernel" and _KEPT_FROM_WRITING.search(output):
+        return "needs-writes", "needs to write outside of the disposable workspace"
+    if isolation.network == "off" and _NO_NETWORK.search(output):
+        return "prerequisite-missing", "needs the network, which is off"
+    return None
 
 
 def _is_unclear(code: int, shell: bool) -> bool:

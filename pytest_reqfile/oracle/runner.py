@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.oracle.classify import Ending, blocked, classify
 from pytest_reqfile.oracle.mission import Command
 from pytest_reqfile.oracle.preflight import first_program
 from pytest_reqfile.oracle.receipts import Execution
-from pytest_reqfile.oracle.source import SourceState, source_state
+from pytest_reqfile.oracle.source import UNKNOWN, SourceState, source_state
 from pytest_reqfile.oracle.variables import Shell
 from pytest_reqfile.workspace.clock import Clock
 from pytest_reqfile.workspace.environment import Environment
@@ -108,11 +109,17 @@ class Runner:
         """Whether the reviewed workspace differs from when the run began, found between commands."""
         return self._drift(self.workspace.changed(), during=False)[1]
 
+    def _state_now(self) -> SourceState:
+        try:
+            return source_state(self.workspace.root, self.env)
+        except ReqfileError:  # the workspace is gone, or no longer readable
+            return UNKNOWN
+
     def _drift(self, changed: tuple[str, ...], *, during: bool) -> tuple[SourceState, Ending | None]:
         """Where the kernel keeps commands out, only content counts, and somebody else changed it; else any write."""
         if not changed:
             return self.source, None
-        now = source_state(self.workspace.root, self.env)
+        now = self._state_now()
         kernel = self.workspace.isolation.enforced == "kernel"
         if kernel and now == self.source:
             return now, None

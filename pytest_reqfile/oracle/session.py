@@ -18,7 +18,7 @@ from pytest_reqfile.oracle.receipts import Circumstances, Execution, write_recei
 from pytest_reqfile.oracle.results import TAINTS, Result, to_outcome
 from pytest_reqfile.oracle.runner import Runnable, Runner
 from pytest_reqfile.oracle.sink import ENVIRONMENT, Sink
-from pytest_reqfile.oracle.source import SourceState, source_state, tracked_paths
+from pytest_reqfile.oracle.source import UNKNOWN, source_state, tracked_paths
 from pytest_reqfile.oracle.variables import command_variables, find_shell, own_environment
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.workspace.clock import Clock, SystemClock
@@ -273,7 +273,7 @@ def open_session(
         machine=this_machine(),
         shell=shell.version or shell.path,
         isolation=None,
-        source=SourceState(snapshot_hash="0" * 64),
+        source=UNKNOWN,
     )
     with ExitStack() as stack:
         runner, refused = None, ""

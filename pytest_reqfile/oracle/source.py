@@ -32,6 +32,10 @@ class SourceState:
     clean: bool = False
 
 
+UNKNOWN: Final = SourceState(snapshot_hash="0" * 64)
+"""Where nothing was read."""
+
+
 def source_state(root: Path, env: Environment) -> SourceState:
     """Read every file that is not ignored; nothing is written, and no filter of the repository runs.
 

@@ -23,7 +23,7 @@ from pytest_reqfile.errors import UsageError
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import remove_folder
 from pytest_reqfile.workspace.locked_folder import locked_folder
-from pytest_reqfile.workspace.manifest import Manifest, take_manifest
+from pytest_reqfile.workspace.manifest import Manifest, look_again, take_manifest
 from pytest_reqfile.workspace.processes import Cancellation, CommandResult, run_command
 from pytest_reqfile.workspace.tree_copy import copy_tree, outer_git_folders
 
@@ -135,14 +135,14 @@ class IsolatedWorkspace:
         """Paths of the reviewed workspace that differ from when this one was prepared; outer git data by full path."""
         found: list[str] = []
         for (label, path), before in zip(self._watched, self._baseline, strict=True):
-            found += (label + name for name in before.changed(take_manifest(path)))
+            found += (label + name for name in before.changed(look_again(path)))
         return tuple(found)
 
     def _written(self) -> Manifest:
         """The disposable side: overlay uppers, or the copy. Read-only and external workspaces have none."""
         if not self._areas:
             return Manifest(entries={})
-        return take_manifest(self._areas[0].upper)
+        return look_again(self._areas[0].upper)
 
     def _plan(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> dict[str, object]:
         overlays = self._areas if self.isolation.mode == "overlay" else ()

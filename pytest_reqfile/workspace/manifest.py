@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,20 +44,41 @@ def take_manifest(folder: Path) -> Manifest:
 
     Raises ``FileError`` for a folder that cannot be read: what was not looked at must not pass as unchanged.
     """
-    entries: dict[str, Facts] = {}
     try:
-        entries["."] = _facts(os.lstat(folder))
-        _collect(f"{folder}/", "", entries)
+        entries = {".": _facts(os.lstat(folder))}
+        _collect(f"{folder}/", entries, _refuse)
     except OSError as error:
         raise FileError(f"{error.filename or folder}: cannot look at: {error.strerror}") from error
     return Manifest(entries=entries)
 
 
-def _collect(root: str, start: str, entries: dict[str, Facts]) -> None:
-    todo = [start]
+def look_again(folder: Path) -> Manifest:
+    """As ``take_manifest`` at a later time: what cannot be read any more is missing, and so has changed."""
+    entries: dict[str, Facts] = {}
+    with suppress(OSError):
+        entries["."] = _facts(os.lstat(folder))
+        _collect(f"{folder}/", entries, _leave_out)
+    return Manifest(entries=entries)
+
+
+def _refuse(error: OSError) -> None:
+    raise error
+
+
+def _leave_out(error: OSError) -> None:
+    del error
+
+
+def _collect(root: str, entries: dict[str, Facts], on_error: Callable[[OSError], None]) -> None:
+    todo = [""]
     while todo:
         folder = todo.pop()
-        with os.scandir(root + folder) as found:
+        try:
+            scan = os.scandir(root + folder)
+        except OSError as error:
+            on_error(error)
+            continue
+        with scan as found:
             for entry in found:
                 path = folder + entry.name
                 try:

@@ -359,7 +359,8 @@ def _private_tmp(plan: Plan) -> list[str]:
 def _overlays(plan: Plan) -> list[str]:
     for area in plan["overlays"]:
         lower, upper, work = (area["handles"][key] for key in ("lower", "upper", "work"))
-        extra = ",userxattr" if plan["user"] else ""
+        # Without a redirect a folder of the lower side cannot be renamed; only real root may have that.
+        extra = ",userxattr" if plan["user"] else ",redirect_dir=on"
         _mount("overlay", area["lower"], "overlay", 0, f"lowerdir={lower},upperdir={upper},workdir={work}{extra}")
     return [area["lower"] for area in plan["overlays"]]
 

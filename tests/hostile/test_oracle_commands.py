@@ -78,11 +78,12 @@ in_safe = pytest.mark.parametrize("mode", SAFE, indirect=True)
         ("ln -s /etc/passwd link", "link"),
         ("mkdir -p deep/er && touch deep/er/x", "deep/er/x"),
         ("mv a.txt c.txt", "c.txt"),
-        ("mv sub bus", "bus/b.txt"),
+        ("mv sub bus", "sub"),
+        ('python3 -c \'import os; os.rename("sub", "bus")\'', "sub"),
         ("mkfifo pipe", "pipe"),
         ("rm -rf ./* ./.git", "a.txt"),
         ("echo x > ignored/needed", "ignored/needed"),
-        ("git -c user.name=x -c user.email=y@z.invalid commit -qam x --allow-empty", ".git/HEAD"),
+        ("git -c user.name=x -c user.email=y@z.invalid commit -qam x --allow-empty", ".git/objects"),
         ("echo y > a.txt; git stash -q", ".git/refs/stash"),
         ("git gc -q", ".git/packed-refs"),
         ("git config x.y z", ".git/config"),
@@ -113,12 +114,8 @@ def test_writes_land_in_the_disposable_workspace(project: Repo, mode: Request, c
     receipt = verified.receipt()
     assert receipt["isolation"]["mode"] == mode
     writes = receipt["isolation"]["writes"]
-    if written == ".git/HEAD" and "commit" in command:
-        assert any(path.startswith(".git/objects/") for path in writes)
-    elif written != "a.txt" or mode == "copy" or "rm -rf ./*" not in command:
-        assert written in writes or any(
-            written.startswith(f"{path}/") or path == written.partition("/")[0] for path in writes
-        ), writes
+    # An overlay tells of a removed or renamed folder by the folder itself, a copy by the files in it.
+    assert any(f"{path}/".startswith(f"{written}/") or f"{written}/".startswith(f"{path}/") for path in writes), writes
     assert before.changed(take_manifest(project.root)) == ()
 
 
@@ -193,6 +190,7 @@ def test_nothing_outside_can_be_written(project: Repo, mode: Request, command: s
         ("touch {root}/sub/b.txt", "sub/b.txt"),
         ("touch -r {root}/a.txt $TMPDIR/r; echo tracked > {root}/a.txt; touch -r $TMPDIR/r {root}/a.txt", "a.txt"),
         ("touch {root}/x && rm {root}/x", "."),
+        ("rm -rf {root}/.git {root}/sub; chmod 000 {root}/ignored; true", None),
         ("exit 3; echo x > {root}/new", None),
     ],
 )
@@ -205,12 +203,12 @@ def test_writes_by_absolute_path_are_detected(project: Repo, mode: Request, comm
         criteria=[criterion(), criterion("AC-2", "L")],
     )
     verified = verify(project, what, isolation=mode)
-    if path is None:
+    if "exit 3" in command:
         assert verified.result("oracle/W").verdict == "fail"
         return
     assert {result.blocked for result in verified.assembled.results.values()} == {"workspace-written"}
     explanation = verified.result("oracle/W").explanation
-    assert explanation == f"the reviewed workspace was written to: {path}"
+    assert path is None or explanation == f"the reviewed workspace was written to: {path}"
     assert verified.overall == "blocked"
     assert [claim["text"].split(" ")[0] for claim in verified.claims["claims"]] == ["[blocked]", "[blocked]"]
 
