@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
+_STANDARD_OUTPUT: Final = 1
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -58,8 +59,8 @@ def terminal_columns() -> int:
     if chosen.isdecimal() and int(chosen) > 0:
         return int(chosen)
     try:
-        columns = os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 0
-    except (OSError, ValueError, AttributeError):
+        columns = os.get_terminal_size(_STANDARD_OUTPUT).columns
+    except OSError:  # closed, or no terminal
         columns = 0
     return columns or 80
 
