@@ -9,6 +9,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
+from pytest_reqfile.errors import FileError
+
 _STANDARD_OUTPUT: Final = 1
 _ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -71,5 +73,8 @@ def process_id() -> int:
 
 
 def current_folder() -> Path:
-    """The absolute path of the current folder, as the shell shows it."""
-    return Path.cwd()
+    """The absolute path of the current folder. Raises FileError where it has been removed."""
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise FileError(f"cannot read the current folder: {error.strerror}") from error

@@ -418,3 +418,12 @@ def test_more_arguments_than_the_system_takes_are_a_tool_error(repo: Repo) -> No
         repo.write(f"{deep}/{at}.txt")
     repo.write("Reqfile.yaml", req(R1=command("true", files="**", pass_files=True)))
     expect(repo.run("check"), 3, "error  R1  `true` could not be launched: Argument list too long", "1 error.")
+
+
+def test_a_current_folder_that_is_gone_is_an_error(repo: Repo) -> None:
+    """As after a ``git clean`` in another window."""
+    repo.write("Reqfile.yaml", req(R1=OK))
+    program = f"mkdir gone && cd gone && rmdir ../gone && {sys.executable} -P -m pytest_reqfile"
+    message = "cannot read the current folder: No such file or directory\n"
+    expect(repo.execute("sh", "-c", f"{program} check"), 3, f"error  {message}")
+    expect(repo.execute("sh", "-c", f"{program} list"), 3, f"error: {message}", stderr=True)
