@@ -13,17 +13,16 @@ from pytest_reqfile.cli.session import absolute
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.lock.changes import Report
-from pytest_reqfile.lock.check import CheckOptions, Tools, check_project, is_enforced
+from pytest_reqfile.lock.check import CheckOptions, Tools, check_project, is_enforced, renders_no_role
 from pytest_reqfile.lock.file import LockFile, LockFormatError
-from pytest_reqfile.lock.generator import render_with
 from pytest_reqfile.lock.opening import lock_file, open_tools
 from pytest_reqfile.lock.renew import LockRequest, renew_lock
 from pytest_reqfile.lock.requirements import check_requirements, renew_requirements, requirements_lock
+from pytest_reqfile.lock.roles import RenderRole
 from pytest_reqfile.lock.statement import EditedLockError, signable_subject, statement, subject_line
 from pytest_reqfile.lock.values import ENTRY_TABLES, Lock
 from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.values import Place, Project
-from pytest_reqfile.reqfile.lockable import lockables
 from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import write_atomic
@@ -90,6 +89,8 @@ class _Run:
 
     def requirements(self) -> int:
         """The lock of the repository's requirements."""
+        from pytest_reqfile.reqfile.lockable import lockables
+
         reads = self._flags.check or self._flags.diff
         repository = self._around.repository(cached_only=reads)
         file = requirements_lock(Path(repository.root))
@@ -113,7 +114,11 @@ class _Run:
     def _tools(self, project: Project, *, cached: bool) -> _WithCache:
         around = self._around
         cache = around.cache(project.place.root) if cached else None
-        render = render_with(self._flags.generator, project, around.environment, around.view)
+        render: RenderRole = renders_no_role
+        if self._flags.generator is not None:
+            from pytest_reqfile.lock.generator import render_with
+
+            render = render_with(self._flags.generator, project, around.environment, around.view)
         tools = open_tools(around.environment, around.view, cache, render)
         return _WithCache(tools, cache.save if cache is not None else lambda: None)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_reqfile.errors import GitError, UsageError, WorkspaceError
 from pytest_reqfile.lock.opening import leaf_cache
@@ -14,13 +15,14 @@ from pytest_reqfile.lock.requirements import REQFILE_LOCK, requirements_lock
 from pytest_reqfile.project.places import find_project, project_at, project_folders
 from pytest_reqfile.project.resources import GitView
 from pytest_reqfile.project.values import Place
-from pytest_reqfile.reqfile.repository import Repository, open_repository
-from pytest_reqfile.reqfile.sources import cache_folder
-from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.environment import Environment, cache_folder
 from pytest_reqfile.workspace.git import Git, discover_root
 from pytest_reqfile.workspace.leaf_cache import LeafCache
 from pytest_reqfile.workspace.paths import canonical
 from pytest_reqfile.workspace.program import current_folder
+
+if TYPE_CHECKING:
+    from pytest_reqfile.reqfile.repository import Repository
 
 
 @dataclass(kw_only=True)
@@ -51,6 +53,8 @@ class Surroundings:
 
     def repository(self, *, cached_only: bool) -> Repository:
         """The repository with its requirements; ``cached_only`` keeps it from the network."""
+        from pytest_reqfile.reqfile.repository import open_repository
+
         return open_repository(current_folder(), self.environment, cached_only=cached_only)
 
     def cache(self, root: Path) -> LeafCache | None:

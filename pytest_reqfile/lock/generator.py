@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final
 
 from pytest_reqfile.errors import ProcessError
-from pytest_reqfile.lock.check import renders_no_role
 from pytest_reqfile.lock.digest import file_leaf, mode_of, tree_digest
 from pytest_reqfile.lock.outputs import has_stamp, rendering
 from pytest_reqfile.lock.roles import RenderRole, RoleFiles
@@ -26,13 +25,11 @@ _SKIPPED: Final = frozenset({".git"})
 _MERGED: Final = ".claude/settings.json"
 
 
-def render_with(program: str | None, project: Project, environment: Environment, view: GitView | None) -> RenderRole:
-    """Renders with ``program generate --role NAME``; with no program nothing can be rendered.
+def render_with(program: str, project: Project, environment: Environment, view: GitView | None) -> RenderRole:
+    """Renders with ``program generate --role NAME``.
 
     The program is started because the user named it. What it returns raises ``ProcessError`` where it fails.
     """
-    if program is None:
-        return renders_no_role
     files = _files(project, view)
 
     def render(role: str) -> RoleFiles:

@@ -6,7 +6,6 @@ import datetime
 import json
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from math import isfinite
 from typing import Final
 
@@ -66,6 +65,8 @@ def _number(value: float) -> str:
     """The shortest text that reads back as the same number; an exponent from 1e21 on and below 1e-6."""
     if not isfinite(value):
         raise FormatError([Problem(message=f"json: unsupported value: {value}: it cannot be pinned")])
+    from decimal import Decimal
+
     exact = Decimal(repr(value))
     if value == 0:
         return "-0" if exact.is_signed() else "0"

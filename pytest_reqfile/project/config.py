@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Final, TypeVar
 
 from pytest_reqfile.errors import FormatError, Problem
@@ -244,6 +243,8 @@ def _unknown_keys(tables: Mapping[str, Declared]) -> tuple[Problem, ...]:
     found: list[Problem] = []
     for key, declared in tables.items():
         if key not in TOP_LEVEL_KEYS:
+            from difflib import get_close_matches
+
             close = get_close_matches(key, TOP_LEVEL_KEYS, n=1)
             hint = f", did you mean `{close[0]}`?" if close else ""
             message = f"unknown key `{key}` is ignored{hint}"

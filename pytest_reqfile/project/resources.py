@@ -12,12 +12,15 @@ from pytest_reqfile.errors import Problem
 from pytest_reqfile.project.values import Item, Project
 from pytest_reqfile.syntax.pathmatch import path_match
 from pytest_reqfile.workspace.git import Git
+from pytest_reqfile.workspace.hashing import list_tree
 from pytest_reqfile.workspace.paths import name_of, relative_to_root
 
 FOLDERS: Final = ("references", "scripts", "assets")
 DEFAULT_EXCLUDES: Final = (".git", ".venv*", "venv", "__pycache__", "*.pyc", "node_modules")
 
 _SILENT: Final = "evals"
+_AT_ONCE: Final = 500
+_IGNORED: Final = ("--literal-pathspecs", "ls-files", "-z", "--cached", "--ignored", "--exclude-standard", "--")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +64,7 @@ def list_resources(
     markers = {
         path: _below(folder, name_of(carried[path][0].file)) for path, folder in folders.items() if folder is not None
     }
-    ignored = _ignored(view.git, list(markers.values()))
+    ignored = _ignored(view.git, [marker for marker in markers.values() if marker in view.listed])
     kept: dict[str, tuple[Resource, ...]] = {}
     for path, (_, resources) in carried.items():
         marker, folder = markers.get(path), folders[path]
@@ -127,10 +130,10 @@ def _bundled(item: Item, excluder: Excluder) -> Iterator[Resource]:
         folder = _below(item.folder, name)
         if walk.kind(folder) != "folder":
             continue
-        for file, kind in walk.below(folder):
-            relative = file[len(item.folder) + 1 :] if item.folder else file
+        for file, kind in list_tree(walk.real(folder)):
+            relative = f"{name}/{file}"
             if kind == "file" and not excluder.drops(relative):
-                yield Resource(name=relative, file=file)
+                yield Resource(name=relative, file=f"{folder}/{file}")
 
 
 def _in_repository(root: Path, item: Item) -> str | None:
@@ -140,12 +143,14 @@ def _in_repository(root: Path, item: Item) -> str | None:
 
 
 def _ignored(git: Git, paths: list[str]) -> frozenset[str]:
-    """Those of ``paths`` that ignore rules match, whether tracked or not."""
+    """Those of listed ``paths`` that ignore rules match: files that are tracked all the same."""
     if not paths:
         return frozenset()
-    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    out = git.run(("check-ignore", "-z", "--no-index", "--stdin"), stdin=names, ok_codes=(0, 1))
-    return frozenset(os.fsdecode(out).split("\0"))
+    found: set[str] = set()
+    for start in range(0, len(paths), _AT_ONCE):
+        some = paths[start : start + _AT_ONCE]
+        found.update(os.fsdecode(git.answer(*_IGNORED, *some)).split("\0"))
+    return frozenset(found)
 
 
 def _below(folder: str, name: str) -> str:

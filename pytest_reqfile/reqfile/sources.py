@@ -11,7 +11,7 @@ from pytest_reqfile.errors import GitError, WorkspaceError
 from pytest_reqfile.reqfile.discovery import Discovery, discover
 from pytest_reqfile.reqfile.tags import read_tags
 from pytest_reqfile.reqfile.values import RepositoryUse
-from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.environment import Environment, cache_folder
 from pytest_reqfile.workspace.snapshot import Snapshot
 
 # Imported where first needed: most repositories take nothing from others (design 4, idle cost).
@@ -159,11 +159,3 @@ class GitSources:
         raise WorkspaceError(
             f"{use} is not in the cache {self._store.folder} and nothing is fetched here; `reqfile check` fetches it"
         )
-
-
-def cache_folder(environment: Environment) -> Path:
-    """The folder of everything cached for the user. Raises WorkspaceError when no variable says where that is."""
-    for variable, below in (("REQFILE_CACHE", ""), ("XDG_CACHE_HOME", "reqfile"), ("HOME", ".cache/reqfile")):
-        if value := environment.get(variable):
-            return Path(value, below).absolute()
-    raise WorkspaceError("cannot find a cache folder: set REQFILE_CACHE or HOME")

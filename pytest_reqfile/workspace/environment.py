@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
+
+from pytest_reqfile.errors import WorkspaceError
 
 GIT_KEPT: Final = frozenset(
     {
@@ -119,3 +122,11 @@ def _is_for_git(name: str) -> bool:
 def for_command(env: Environment, secrets: tuple[str, ...]) -> Environment:
     """What a command that we start sees: no variables of a surrounding hook, no named secrets (design 2.6)."""
     return env.without(GIT_OF_A_HOOK.union(secrets))
+
+
+def cache_folder(environment: Environment) -> Path:
+    """The folder of everything cached for the user. Raises WorkspaceError when no variable says where that is."""
+    for variable, below in (("REQFILE_CACHE", ""), ("XDG_CACHE_HOME", "reqfile"), ("HOME", ".cache/reqfile")):
+        if value := environment.get(variable):
+            return Path(value, below).absolute()
+    raise WorkspaceError("cannot find a cache folder: set REQFILE_CACHE or HOME")

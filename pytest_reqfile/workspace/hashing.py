@@ -147,21 +147,25 @@ def folder_facts(folder: str, names: Iterable[str]) -> FolderFacts | None:
 
     Mode, size, inode, time of change and of the inode's change: a program can set all of them back but the last.
     """
-    numbers = array("q")
-    newest = 0
+    numbers: list[int] = []
     try:
-        for name in names:
-            facts = os.lstat(f"{folder}/{name}")
-            if not stat.S_ISREG(facts.st_mode):
-                return None
-            changed = facts.st_ctime_ns
-            numbers.extend((facts.st_mode, facts.st_size, facts.st_ino & _MAX, facts.st_mtime_ns, changed))
-            newest = max(newest, changed, facts.st_mtime_ns)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for name in names:
+                facts = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                if not stat.S_ISREG(facts.st_mode):
+                    return None
+                numbers += (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_mode, facts.st_size, facts.st_ino & _MAX)
+        finally:
+            os.close(descriptor)
     except (OSError, ValueError):
         return None
-    return FolderFacts(signature="\0".join(names).encode("utf-8", "surrogateescape") + numbers.tobytes(), newest=newest)
+    signature = "\0".join(names).encode("utf-8", "surrogateescape") + array("q", numbers).tobytes()
+    newest = max(max(numbers[0::_FACTS], default=0), max(numbers[1::_FACTS], default=0))
+    return FolderFacts(signature=signature, newest=newest)
 
 
+_FACTS: Final = 5
 _MAX: Final = (1 << 63) - 1
 
 
