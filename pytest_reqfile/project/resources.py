@@ -104,10 +104,13 @@ class Excluder:
         self._whole = [(number, pattern) for number, pattern in every if "/" in pattern]
         self._single = [(number, pattern) for number, pattern in every if "/" not in pattern]
         self._known: dict[str, int] = {}
+        self._unmatched: set[str] = set()
 
     def drops(self, name: str) -> bool:
         """Whether the last pattern that matches ``name``, a part of it or a folder above it, is no ``!`` one."""
         parts = name.split("/")
+        if not self._whole and self._unmatched.issuperset(parts):
+            return False
         last = max(map(self._last_of_part, parts))
         if self._whole:
             leading = tuple("/".join(parts[: count + 1]) for count in range(len(parts)))
@@ -119,6 +122,8 @@ class Excluder:
         """The number of the last pattern without a slash that matches ``part``; -1 without one."""
         if part not in self._known:
             self._known[part] = max((number for number, text in self._single if path_match(text, part)), default=-1)
+            if self._known[part] < 0:
+                self._unmatched.add(part)
         return self._known[part]
 
 

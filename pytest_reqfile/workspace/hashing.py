@@ -89,30 +89,20 @@ def list_tree(
         try:
             with os.scandir(f"{root}/{folder}") as entries:
                 for entry in entries:
-                    if not folder and top is not None and entry.name not in top:
+                    name = entry.name
+                    if not folder and top is not None and name not in top:
                         continue
-                    path = folder + entry.name
-                    kind = _kind_of(entry)
-                    if kind != "folder":
-                        found.append((path, kind))
-                    elif entry.name not in skipped:
-                        folders.append(f"{path}/")
+                    if entry.is_file(follow_symlinks=False):
+                        found.append((folder + name, "file"))
+                    elif not entry.is_dir(follow_symlinks=False):
+                        found.append((folder + name, "link" if entry.is_symlink() else "other"))
+                    elif name not in skipped:
+                        folders.append(f"{folder}{name}/")
         except OSError as error:
             raise _refused(folder.rstrip("/") or str(root), error) from error
-    found.sort(key=_path_bytes)
+    # Code points sort as UTF-8 does, but for the stand-ins of undecodable bytes.
+    found.sort(key=None if all(path.isascii() for path, _ in found) else lambda entry: byte_order(entry[0]))
     return found
-
-
-def _path_bytes(entry: tuple[str, EntryKind]) -> bytes:
-    return byte_order(entry[0])
-
-
-def _kind_of(entry: os.DirEntry[str]) -> EntryKind:
-    if entry.is_file(follow_symlinks=False):
-        return "file"
-    if entry.is_dir(follow_symlinks=False):
-        return "folder"
-    return "link" if entry.is_symlink() else "other"
 
 
 def is_real_folder(place: Path) -> bool:
