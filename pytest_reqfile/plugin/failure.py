@@ -6,7 +6,10 @@ The only module that needs pytest's private representation classes: a failure su
 
 from __future__ import annotations
 
+import pytest
+from _pytest._code import code
 from _pytest._code.code import ExceptionChainRepr, ReprEntryNative, ReprFileLocation, ReprTraceback
+from _pytest._io import TerminalWriter
 
 
 class EvaluationError(Exception):
@@ -23,3 +26,29 @@ def located_failure(lines: list[str], path: str, line: int, message: str) -> Exc
         reprentries=[ReprEntryNative([text + "\n" for text in lines])], extraline=None, style="native"
     )
     return ExceptionChainRepr([(traceback, ReprFileLocation(path, line, message), None)])
+
+
+class ReprEntry(code.ReprEntry):
+    """Lines shown as they are, with a place that only programs see; named as its base, which pytest can serialise."""
+
+    def toterminal(self, tw: TerminalWriter) -> None:
+        """Without the place, which the lines say themselves."""
+        tw.write("".join(self.lines))
+
+
+def point_at_finding(report: pytest.TestReport) -> None:
+    """Tell annotators where the first finding is: they look at the place of the first entry (user-asks 42).
+
+    Done where the report is shown, as xdist would turn the entry into its base, which prints its place.
+    """
+    failure = report.longrepr
+    if isinstance(failure, ExceptionChainRepr) and failure.reprcrash is not None:
+        lines = [line for entry in failure.reprtraceback.reprentries for line in entry.lines]
+        failure.reprtraceback.reprentries = [ReprEntry(lines, None, None, failure.reprcrash, "long")]
+
+
+def crash_message(report: pytest.TestReport) -> str:
+    """The last word of a report that is none of ours: the exception, else the last line."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text: str = crash.message if crash is not None else report.longreprtext.strip().rpartition("\n")[2]
+    return text.strip().split("\n", 1)[0]

@@ -5,7 +5,7 @@ Under xdist that is the controller alone; results arrive as plain dicts on the r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,8 @@ WIRE: Final = "reqfile_outcome"
 """The attribute of a report that carries the outcome in its wire form."""
 ORIGIN: Final = "reqfile_origin"
 """Beside it: the absolute folder that the outcome's paths are relative to, and the item's file below it."""
+LOG: Final = "reqfile_log"
+"""Beside them: further lines of the run log, as JSON text."""
 ADVISORY: Final = "reqfile_advisory"
 """The attribute of a report whose outcome was looked at but does not gate."""
 LINKS: Final = "reqfile_links"
@@ -32,8 +34,10 @@ class Recorder:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+        self._is_worker = hasattr(config, "workerinput")
         self.wires: dict[str, dict[str, Any]] = {}
         self.origins: dict[str, tuple[str, str]] = {}
+        self.log_lines: dict[str, str] = {}
         self.links: dict[str, tuple[str, ...]] = {}
         self.results: dict[str, str] = {}
         self.expected: tuple[str, ...] = ()
@@ -52,14 +56,28 @@ class Recorder:
         if not self.expected:
             self.expected = tuple(nodeid for nodeid in ids if is_of_ours(nodeid))
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Keep the outcome a report carries; one of ours that carries none was lost with its worker or to a bug."""
+        self._keep(report)
+        yield
+
+    def _keep(self, report: pytest.TestReport) -> None:
         wire = getattr(report, WIRE, None)
         if wire is not None:
             self.wires[report.nodeid] = wire
             self.origins[report.nodeid] = getattr(report, ORIGIN)
+            lines: str | None = getattr(report, LOG, None)
+            if lines is not None:
+                self.log_lines[report.nodeid] = lines
+            if report.failed and not self._is_worker:
+                from pytest_reqfile.plugin.failure import point_at_finding
+
+                point_at_finding(report)
         elif report.failed and is_of_ours(report.nodeid):
-            self.wires[report.nodeid] = {"lost": report.longreprtext.strip().rpartition("\n")[2]}
+            from pytest_reqfile.plugin.failure import crash_message
+
+            self.wires[report.nodeid] = {"lost": crash_message(report)}
         links = getattr(report, LINKS, None)
         if links is not None:
             self._keep_linked(report, tuple(links))

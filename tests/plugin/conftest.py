@@ -35,7 +35,7 @@ def project(
     repo.variables["COLUMNS"] = "200"  # summary lines are cut at the terminal's width
     monkeypatch.setenv("COLUMNS", "200")
     for name, value in repo.variables.items():
-        if name.startswith(("GIT_", "REQFILE_")):
+        if name.startswith(("GIT_", "REQFILE_", "PYTEST_")):
             monkeypatch.setenv(name, value)
     return repo
 

@@ -265,7 +265,7 @@ def test_an_error_that_is_a_bug_is_in_the_report(project: Repo, run: Run) -> Non
     assert run(*options()).ret == pytest.ExitCode.TESTS_FAILED
     reports(project)
     (found,) = project_json(project)["items"]
-    assert (found["status"], found["reason"]) == ("error", "conftest.py:1: ZeroDivisionError")
+    assert (found["status"], found["reason"]) == ("error", "ZeroDivisionError: broken")
 
 
 def test_traceability_in_the_terminal(everything: Repo, run: Run) -> None:

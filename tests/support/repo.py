@@ -13,6 +13,7 @@ from pathlib import Path
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.snapshot import Snapshot
+from tests.support.neighbours import without_neighbours
 
 RUN_SECONDS = 60.0
 _PERSON = {"NAME": "Test", "EMAIL": "test@example.invalid"}
@@ -45,6 +46,7 @@ def git_environment(home: Path) -> dict[str, str]:
         "HOME": str(home),
         "XDG_CONFIG_HOME": str(home / ".config"),  # git reads its default ignore file from there
         "REQFILE_CACHE": str(home / "reqfile-cache"),
+        "PYTEST_ADDOPTS": without_neighbours(),
     }
 
 
