@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from pytest_reqfile.cli.parser import build_parser
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.workspace.program import end_on_signals, ending_signal
+
+if TYPE_CHECKING:
+    from pytest_reqfile.reqfile.repository import Repository
 
 CANNOT_WRITE = 3
 
@@ -22,7 +25,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     end_on_signals()
     terminal = Terminal(out=sys.stdout, err=sys.stderr)
     words = sys.argv[1:] if argv is None else argv
+    opened = _opened_ahead(words)
+    from pytest_reqfile.cli.parser import build_parser
+
     arguments = build_parser(words).parse_args(words)
+    arguments.opened = opened
     try:
         code: int = arguments.run(arguments, terminal)
     except ReqfileError as error:
@@ -33,3 +40,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminal.error("interrupted")
         code = 128 + ending_signal(stop)
     return terminal.finish(code, CANNOT_WRITE)
+
+
+def _opened_ahead(words: Sequence[str]) -> Repository | ReqfileError | None:
+    """For ``check``, the repository of the current folder: git lists its files while we read the command line."""
+    if words[:1] != ["check"] or {"-h", "--help"}.intersection(words):
+        return None
+    from pytest_reqfile.reqfile.repository import open_repository
+    from pytest_reqfile.workspace.environment import Environment
+    from pytest_reqfile.workspace.program import current_folder
+
+    try:
+        return open_repository(current_folder(), Environment.current(), keep_parsed=True)
+    except ReqfileError as error:
+        return error

@@ -1,8 +1,9 @@
-"""``reqfile check``: opens the repository, so that git lists its files while the rest is imported (issue 3.5)."""
+"""``reqfile check``: what must be known before anything heavy is imported (issue 3.5)."""
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from pytest_reqfile.cli.session import edition_of, open_here, trials_of
 from pytest_reqfile.cli.terminal import Terminal
@@ -26,6 +27,10 @@ def _open(arguments: argparse.Namespace, environment: Environment) -> Repository
     """The repository of the current folder, or the error that its report will hold."""
     try:
         edition_of(arguments, environment)
-        return open_here(environment, trials_of(arguments))
+        opened: Repository | ReqfileError | None = arguments.opened
+        if opened is None:
+            return open_here(environment, trials_of(arguments))
+        trials = trials_of(arguments)
     except ReqfileError as error:
         return error
+    return opened if trials is None or isinstance(opened, ReqfileError) else replace(opened, trials=trials)

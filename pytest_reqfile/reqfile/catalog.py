@@ -16,6 +16,7 @@ from pytest_reqfile.reqfile.values import Block, Requirement
 from pytest_reqfile.workspace.paths import contains, folder_of
 
 if TYPE_CHECKING:
+    from pytest_reqfile.reqfile.parsing import Parser
     from pytest_reqfile.reqfile.sources import Source, SourceLoader
     from pytest_reqfile.reqfile.trials import Trials
 
@@ -85,12 +86,14 @@ class Catalog:
         return tuple(sorted(found, key=lambda r: r.folder.count("/") + bool(r.folder)))
 
 
-def load_catalog(tree: Tree, root: str, loader: SourceLoader, trials: Trials | None = None) -> Catalog:
+def load_catalog(
+    tree: Tree, root: str, loader: SourceLoader, trials: Trials | None = None, parser: Parser | None = None
+) -> Catalog:
     """Read and resolve every Reqfile of the working tree. ``root`` is the repository's absolute path.
 
     ``trials`` are the requirements that ``--use`` adds for this run, last in order.
     """
-    discovery = discover(tree)
+    discovery = discover(tree, parser)
     kept, repeated = _keep_first_definitions(discovery)
     resolver = Resolver(discovery=discovery, root=root, loader=loader)
     tried = _tried(trials, kept, resolver) if trials is not None else ()

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, Self
 
 from pytest_reqfile.reqfile.bases import find_merge_bases
+from pytest_reqfile.reqfile.discovery import is_declaration
 from pytest_reqfile.reqfile.plan import Candidates, Selection
-from pytest_reqfile.reqfile.redefinition import BlockComparison, WholeRequirement
 from pytest_reqfile.reqfile.repository import Repository
 from pytest_reqfile.reqfile.scopes import Scopes
 from pytest_reqfile.reqfile.values import Edition, Requirement
@@ -132,19 +132,28 @@ class _Change:
         lost = (change.path for change in tracked if change.was_file and change.path not in existing)
         self._deleted = tuple(path for path in lost if discovery.could_be_target(path))
         paths = frozenset(change.path for change in tracked).union(untracked)
-        self._redefinition: Redefinition
-        if edition == "0.1":
-            self._redefinition = WholeRequirement(repository, commit, paths)
-        else:
-            self._redefinition = BlockComparison(repository, commit, paths)
+        self._redefinition = _redefinition(repository, commit, paths, edition)
 
     def candidates(self, requirement: Requirement) -> Candidates:
         in_scope = self._scopes.in_scope
         existing = in_scope(requirement, self._existing)
-        widened = self._redefinition.widened(requirement, self._scopes)
+        widened = self._redefinition.widened(requirement, self._scopes) if self._redefinition is not None else ()
         if widened:
             existing = _in_byte_order({*existing, *widened}) if set(existing) - set(widened) else widened
         return Candidates(existing=existing, deleted=in_scope(requirement, self._deleted))
+
+
+def _redefinition(
+    repository: Repository, commit: str | None, changed: frozenset[str], edition: Edition
+) -> Redefinition | None:
+    """What the edition makes of changed Reqfiles and settings; None where only other files changed."""
+    if not any(is_declaration(path) for path in changed):
+        return None
+    from pytest_reqfile.reqfile.redefinition import BlockComparison, WholeRequirement
+
+    if edition == "0.1":
+        return WholeRequirement(repository, commit, changed)
+    return BlockComparison(repository, commit, changed)
 
 
 def _key(requirement: Requirement) -> str:

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Final, Protocol, TypeVar
 
 from pytest_reqfile.errors import FileError, FormatError, Problem
-from pytest_reqfile.reqfile.format import declares_requirements, parse_reqfile
-from pytest_reqfile.reqfile.settings import CONFIG_NAME, Config, Settings, parse_config
+from pytest_reqfile.reqfile.parsing import DirectParser, Parser
+from pytest_reqfile.reqfile.settings import CONFIG_NAME, Config, Settings
 from pytest_reqfile.reqfile.values import Reqfile
 from pytest_reqfile.workspace.paths import folder_of, name_of
 from pytest_reqfile.workspace.snapshot import Searchable
@@ -61,17 +61,18 @@ class Discovery:
         return tuple(filter(self.could_be_target, self.tree.listed))
 
 
-def discover(tree: Tree) -> Discovery:
+def discover(tree: Tree, parser: Parser | None = None) -> Discovery:
     """Read every config and Reqfile of ``tree``. A bad file is a problem and never hides the others."""
+    parser = parser or DirectParser()
     problems: list[Problem] = []
-    settings = _read_settings(tree, problems)
+    settings = _read_settings(tree, parser, problems)
     reqfiles: list[Reqfile] = []
     for path in filter(is_reqfile_like, _with_ending(tree, _REQFILE_NEAR_MISSES)):
         if settings.excluder(path) is not None or not tree.is_regular(path):
             continue
         if name_of(path) != REQFILE_NAME:
             problems.extend(_near_miss(tree, path))
-        elif (reqfile := attempt(path, parse_reqfile, tree, problems)) is not None:
+        elif (reqfile := attempt(path, parser.reqfile, tree, problems)) is not None:
             reqfiles.append(reqfile)
     return Discovery(tree=tree, settings=settings, reqfiles=tuple(reqfiles), problems=tuple(problems))
 
@@ -79,6 +80,11 @@ def discover(tree: Tree) -> Discovery:
 def in_reqfile_folder(path: str) -> bool:
     """Whether a component of ``path`` is exactly ``.reqfile``: assets and settings, never targets."""
     return path.startswith(".reqfile/") or "/.reqfile/" in path
+
+
+def is_declaration(path: str) -> bool:
+    """Whether a change of ``path`` can change what is required: a Reqfile, or anything in a ``.reqfile`` folder."""
+    return name_of(path) == REQFILE_NAME or in_reqfile_folder(path)
 
 
 def is_reqfile_like(path: str) -> bool:
@@ -120,12 +126,14 @@ def _near_miss(tree: Tree, path: str) -> Iterable[Problem]:
         text = tree.read_text(path)
     except FileError as error:
         return (located(error, path),)
+    from pytest_reqfile.reqfile.format import declares_requirements
+
     if not declares_requirements(text, path):
         return ()
     return (Problem(path=path, line=1, message=f"a requirements file must be named exactly {REQFILE_NAME}"),)
 
 
-def _read_settings(tree: Tree, problems: list[Problem]) -> Settings:
+def _read_settings(tree: Tree, parser: Parser, problems: list[Problem]) -> Settings:
     """Configs shallowest folder first, so that an excluded one is never read (spec 2.3)."""
     paths = tuple(filter(is_config_like, _with_ending(tree, _CONFIG_NEAR_MISSES)))
     exact = [path for path in paths if name_of(path) == name_of(CONFIG_NAME)]
@@ -133,7 +141,7 @@ def _read_settings(tree: Tree, problems: list[Problem]) -> Settings:
     for path in sorted(exact, key=lambda path: path.count("/")):
         if settings.excluder(path) is not None or not tree.is_regular(path):
             continue
-        config: Config | None = attempt(path, parse_config, tree, problems)
+        config: Config | None = attempt(path, parser.config, tree, problems)
         if config is not None:
             settings = Settings(configs=(*settings.configs, config))
     for path in sorted(set(paths) - set(exact)):

@@ -11,7 +11,7 @@ from typing import Final
 from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.reqfile.catalog import Catalog, load_catalog
 from pytest_reqfile.reqfile.commit_tree import CommitTree
-from pytest_reqfile.reqfile.discovery import REQFILE_NAME, Tree, in_reqfile_folder
+from pytest_reqfile.reqfile.discovery import REQFILE_NAME, Tree, in_reqfile_folder, is_declaration
 from pytest_reqfile.reqfile.fingerprints import Fingerprints
 from pytest_reqfile.reqfile.format import parse_reqfile
 from pytest_reqfile.reqfile.repository import Repository
@@ -41,25 +41,18 @@ def _tree_at(repository: Repository, commit: str | None) -> Tree:
     return CommitTree(repository.git, commit) if commit is not None else _NoTree()
 
 
-def _declarations(changed: frozenset[str]) -> frozenset[str]:
-    """The changed paths that can change what is required: Reqfiles, and everything in a ``.reqfile`` folder."""
-    return frozenset(path for path in changed if name_of(path) == REQFILE_NAME or in_reqfile_folder(path))
-
-
 class WholeRequirement:
     """Edition 0.1: a requirement whose Reqfile, files or settings changed is checked on its whole scope."""
 
     def __init__(self, repository: Repository, commit: str | None, changed: frozenset[str]) -> None:
         self._repository = repository
         self._commit = commit
-        self._changed = _declarations(changed)
+        self._changed = frozenset(filter(is_declaration, changed))
         self._config_folders = tuple(_config_folder(p) for p in self._changed if _is_live_config(p))
 
     def widened(self, requirement: Requirement, scopes: Scopes) -> tuple[str, ...]:
         """Every target in scope, or nothing."""
-        if not self._changed or not self._is_redefined(requirement):
-            return ()
-        return scopes.targets(requirement)
+        return scopes.targets(requirement) if self._is_redefined(requirement) else ()
 
     def _is_redefined(self, requirement: Requirement) -> bool:
         folder = requirement.folder
@@ -124,12 +117,9 @@ class BlockComparison:
         self._repository = repository
         self._commit = commit
         self._changed = changed
-        self._is_redefined = bool(_declarations(changed))
 
     def widened(self, requirement: Requirement, scopes: Scopes) -> tuple[str, ...]:
         """The targets in scope to which another block applied, or which were no targets."""
-        if not self._is_redefined:
-            return ()
         if self._before.problems:
             return scopes.targets(requirement)
         folders: dict[str, bool] = {}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_reqfile.workspace.environment import Environment, for_command
-from pytest_reqfile.workspace.git import Git, discover_root
+from pytest_reqfile.workspace.git import Git, find_repository
 from pytest_reqfile.workspace.git_listing import GitListing
 from pytest_reqfile.workspace.snapshot import Snapshot
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     # Loaded when the catalog is: until then git lists the files (issue 3.5).
     from pytest_reqfile.reqfile.catalog import Catalog
     from pytest_reqfile.reqfile.diffs import Diffs
+    from pytest_reqfile.reqfile.parsed_store import ParsedStore
+    from pytest_reqfile.reqfile.parsing import Parser
     from pytest_reqfile.reqfile.sources import GitSources, Source
     from pytest_reqfile.reqfile.trials import Trials
     from pytest_reqfile.reqfile.values import RepositoryUse
@@ -27,7 +29,7 @@ class Repository:
     """One repository as one run sees it. ``environment`` is that of our own process, read once.
 
     ``cached_only`` keeps loading from fetching other repositories (``--collect-only``); ``trials`` are what ``--use``
-    adds.
+    adds. Parsed files are kept in ``git_folder``, which worktrees share; None keeps nothing.
     """
 
     git: Git
@@ -36,6 +38,7 @@ class Repository:
     environment: Environment
     cached_only: bool = False
     trials: Trials | None = None
+    git_folder: Path | None = None
 
     @property
     def root(self) -> str:
@@ -63,7 +66,7 @@ class Repository:
         """
         from pytest_reqfile.reqfile.settings import root_base
 
-        self.diffs.begin(base if base is not None else root_base(self.snapshot))
+        self.diffs.begin(base if base is not None else root_base(self.snapshot, self.parser))
 
     def load(self, use: RepositoryUse) -> Source:
         """A source at its pin: repositories that take nothing from others never meet the loader."""
@@ -74,7 +77,27 @@ class Repository:
         """Every requirement; loaded at first use."""
         from pytest_reqfile.reqfile.catalog import load_catalog
 
-        return load_catalog(self.snapshot, self.root, self, self.trials)
+        catalog = load_catalog(self.snapshot, self.root, self, self.trials, self.parser)
+        if self.store is not None:
+            self.store.save()
+        return catalog
+
+    @cached_property
+    def store(self) -> ParsedStore | None:
+        """Where parsed files are kept between runs."""
+        if self.git_folder is None:
+            return None
+        from pytest_reqfile.reqfile.parsed_store import STORE_NAME, ParsedStore
+        from pytest_reqfile.workspace.kept_file import KeptFile
+
+        return ParsedStore(KeptFile(self.git_folder, STORE_NAME))
+
+    @property
+    def parser(self) -> Parser:
+        """How Reqfiles and configs are read: from the store where there is one."""
+        from pytest_reqfile.reqfile.parsing import DirectParser
+
+        return self.store or DirectParser()
 
     def command_environment(self, more_secrets: Iterable[str] = ()) -> Environment:
         """What commands see: nothing of a surrounding git hook, and no key that a decision check would use."""
@@ -85,11 +108,19 @@ class Repository:
 
 
 def open_repository(
-    cwd: Path, environment: Environment, *, cached_only: bool = False, trials: Trials | None = None
+    cwd: Path,
+    environment: Environment,
+    *,
+    cached_only: bool = False,
+    trials: Trials | None = None,
+    keep_parsed: bool = False,
 ) -> Repository:
-    """The repository that holds ``cwd``. Raises GitError ``not inside a git repository``."""
-    root = discover_root(cwd, environment)
-    git = Git(root, environment)
+    """The repository that holds ``cwd``. Raises GitError ``not inside a git repository``.
+
+    git begins to list its files at once. With ``keep_parsed`` what was parsed is kept in the git folder.
+    """
+    place = find_repository(cwd, environment)
+    git = Git(place.root, environment)
     listing = GitListing(git)
     return Repository(
         git=git,
@@ -98,4 +129,5 @@ def open_repository(
         environment=environment,
         cached_only=cached_only,
         trials=trials,
+        git_folder=place.git_folder if keep_parsed else None,
     )

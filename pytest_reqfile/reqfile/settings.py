@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import FileError, FormatError
-from pytest_reqfile.reqfile.checks import read_glob
-from pytest_reqfile.syntax.fields import Fields, Problems
-from pytest_reqfile.syntax.globs import Glob
-from pytest_reqfile.syntax.yaml import read_yaml
 from pytest_reqfile.workspace.paths import below, contains, folder_of
-from pytest_reqfile.workspace.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from pytest_reqfile.reqfile.parsing import Parser
+    from pytest_reqfile.syntax.fields import Fields
+    from pytest_reqfile.syntax.globs import Glob
+    from pytest_reqfile.workspace.snapshot import Snapshot
 
 CONFIG_NAME: Final = ".reqfile/config.yaml"
 CONFIG_KEYS: Final = ("base", "exclude", "decision")
@@ -46,6 +47,10 @@ class Config:
 
 def parse_config(text: str, path: str) -> Config:
     """The config in ``text``. Raises FormatError with every problem of the file."""
+    from pytest_reqfile.reqfile.checks import read_glob
+    from pytest_reqfile.syntax.fields import Fields, Problems
+    from pytest_reqfile.syntax.yaml import read_yaml
+
     root = read_yaml(text, path)
     problems = Problems(path)
     folder = folder_of(folder_of(path))
@@ -75,12 +80,12 @@ def parse_config(text: str, path: str) -> Config:
     return config
 
 
-def root_base(snapshot: Snapshot) -> str | None:
+def root_base(snapshot: Snapshot, parser: Parser) -> str | None:
     """The ``base`` of the root's own config, read ahead of all others; None where it cannot be had."""
     if CONFIG_NAME not in snapshot.with_ending((CONFIG_NAME,)) or not snapshot.is_regular(CONFIG_NAME):
         return None
     try:
-        return parse_config(snapshot.read_text(CONFIG_NAME), CONFIG_NAME).base
+        return parser.config(snapshot.read_text(CONFIG_NAME), CONFIG_NAME).base
     except (FormatError, FileError):
         return None
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_reqfile.outcome import Location
-from pytest_reqfile.syntax.globs import Glob
+
+if TYPE_CHECKING:
+    from pytest_reqfile.syntax.globs import Glob
 
 Kind = Literal["product", "code", "process"]
 Mode = Literal["blocking", "advisory"]

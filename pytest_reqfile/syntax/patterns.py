@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.syntax.re2_library import MAX_MEMORY, load_re2

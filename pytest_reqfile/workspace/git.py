@@ -224,18 +224,33 @@ def nearest_repository(folder: Path) -> Path:
     return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
 
 
-def discover_root(cwd: Path, env: Environment) -> Path:
-    """The canonical top folder of the repository that holds ``cwd``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryPlace:
+    """Where a repository is: its canonical top folder, and the git folder that all of its worktrees share."""
+
+    root: Path
+    git_folder: Path
+
+
+def find_repository(cwd: Path, env: Environment) -> RepositoryPlace:
+    """The repository that holds ``cwd``.
 
     Raises ``GitError`` "not inside a git repository" where there is none (also in a bare one); a repository that git
     refuses to read because somebody else owns it keeps git's own words, which say what to do.
     """
-    reply = Git(cwd, env).start("rev-parse", "--show-toplevel").reply()
+    reply = Git(cwd, env).start("rev-parse", "--show-toplevel", "--git-common-dir").reply()
     if reply.code != 0 and "dubious ownership" in reply.err:
         raise GitError(f"git rev-parse --show-toplevel failed: {reply.err}")
-    if reply.code != 0 or not reply.out.strip():
+    root, _, git_folder = os.fsdecode(reply.out.removesuffix(b"\n")).rpartition("\n")
+    if reply.code != 0 or not root:
         raise GitError("not inside a git repository")
-    return Path(os.path.realpath(os.fsdecode(reply.out.removesuffix(b"\n"))))
+    # The git folder is relative to where git was asked.
+    return RepositoryPlace(root=Path(os.path.realpath(root)), git_folder=Path(cwd, git_folder))
+
+
+def discover_root(cwd: Path, env: Environment) -> Path:
+    """The top folder that ``find_repository`` finds."""
+    return find_repository(cwd, env).root
 
 
 def _gitpython() -> tuple[type[GitCommand], type[Exception]]:
