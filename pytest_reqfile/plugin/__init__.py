@@ -79,6 +79,15 @@ def pytest_collection_modifyitems(
         _state(config).prepare(items)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    nodeids = [item.nodeid for item in session.items if hasattr(item, "describe_in_report")]
+    if nodeids:
+        from pytest_reqfile.plugin.workers import tell_choices
+
+        tell_choices(session.config, nodeids)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     unknown = item.stash.get(options.UNKNOWN_REQUIREMENTS, None)

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from pytest_reqfile.outcome import NOT_LOOKED_AT, Outcome, to_wire
+from pytest_reqfile.plugin import options
 from pytest_reqfile.plugin.failure import EvaluationError, RequirementNotMetError, located_failure
 from pytest_reqfile.plugin.plans import ItemPlan
-from pytest_reqfile.plugin.recorder import ADVISORY, ORIGIN, WIRE
+from pytest_reqfile.plugin.recorder import ADVISORY, LOG, ORIGIN, WIRE
 from pytest_reqfile.reports.item_text import advisory_reason, crash_place, failure_lines, first_message
 from pytest_reqfile.reports.junit import properties
 from pytest_reqfile.syntax.printable import visible
@@ -54,6 +55,8 @@ class ReqfileItem(pytest.Item):
         ):
             return  # a bug, a timeout or an interrupt keeps its own words
         setattr(report, WIRE, to_wire(outcome))
+        if self.plan.log is not None and options.path(self.config, "log") is not None:
+            setattr(report, LOG, self.plan.log())
         setattr(report, ORIGIN, (self.plan.base, _repository_path(self.plan.base, self.path) or outcome.declared.path))
         if report.failed:
             report.longrepr = self._failure(outcome)

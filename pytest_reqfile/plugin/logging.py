@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+
 import pytest
 
 from pytest_reqfile import __version__
@@ -15,13 +18,17 @@ from pytest_reqfile.workspace.program import process_id
 from pytest_reqfile.workspace.run_log import append_run_log
 
 
-def append_log(config: pytest.Config, report: RunReport) -> tuple[str, ...]:
-    """Append the lines of a run to the log that was asked for, if any; what keeps it from being written."""
+def append_log(config: pytest.Config, report: RunReport, judged: Iterable[str]) -> tuple[str, ...]:
+    """Append the lines of a run to the log that was asked for, if any; what keeps it from being written.
+
+    ``judged`` are further lines, each text the JSON of a list of them.
+    """
     path = options.path(config, "log")
     if path is None:
         return ()
+    lines = [line for text in judged for line in json.loads(text)]
     try:
-        append_run_log(path, render_run_log(report.outcomes, _facts(config)), str(path))
+        append_run_log(path, render_run_log(report.outcomes, _facts(config), lines), str(path))
     except FileError as error:
         return (f"--reqfile-log: {error}",)
     return ()

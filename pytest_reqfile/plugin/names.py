@@ -64,3 +64,9 @@ def is_skipped(path: Path) -> bool:
 
 def _is_project_folder(folder: Path) -> bool:
     return folder.name == PROJECT_FOLDER or (folder.name == "ai-rulez" and folder.parent.name == ".config")
+
+
+def may_ask(nodeid: str) -> bool:
+    """Whether an item of that id may ask a model: a decision check, or a labeled example of a requirement."""
+    path, _, name = nodeid.partition("::")
+    return (name.endswith("/decision") or "/examples/" in name) and is_ours(Path(path))

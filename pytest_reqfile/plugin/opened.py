@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pytest_reqfile.errors import FileError, Problem
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.plugin.narrowing import Narrowing
 from pytest_reqfile.reqfile.command import CommandContext
-from pytest_reqfile.reqfile.example_outcomes import deferred_example, evaluate_example
+from pytest_reqfile.reqfile.example_outcomes import deferred_example, evaluate_example, is_judged
 from pytest_reqfile.reqfile.example_run import ExampleContext
 from pytest_reqfile.reqfile.examples import BrokenExample, Example, read_examples
 from pytest_reqfile.reqfile.outcomes import check_outcome
@@ -17,10 +19,13 @@ from pytest_reqfile.reqfile.plan import PlannedCheck, Selection, plan_checks
 from pytest_reqfile.reqfile.repository import Repository
 from pytest_reqfile.reqfile.run import evaluate_check
 from pytest_reqfile.reqfile.settings import CONFIG_NAME
-from pytest_reqfile.reqfile.values import Edition, Requirement
+from pytest_reqfile.reqfile.values import DecisionCheck, Edition, Requirement
 from pytest_reqfile.workspace.paths import contains, folder_of
-from pytest_reqfile.workspace.processes import Cancellation
 from pytest_reqfile.workspace.program import our_program
+from pytest_reqfile.workspace.walk import Walk
+
+if TYPE_CHECKING:
+    from pytest_reqfile.plugin.deciding import Decisions, Deliberation
 
 CheckKey = tuple[str, str, str]
 """Reqfile path, requirement id and check name: what an item of ours is, whatever its node id."""
@@ -29,11 +34,19 @@ CheckKey = tuple[str, str, str]
 class OpenedRepository:
     """Asks the layers below and keeps what they say for the rest of the run."""
 
-    def __init__(self, *, repository: Repository, narrowing: Narrowing, edition: Callable[[], Edition]) -> None:
+    def __init__(
+        self,
+        *,
+        repository: Repository,
+        narrowing: Narrowing,
+        edition: Callable[[], Edition],
+        deliberation: Callable[[], Deliberation],
+    ) -> None:
         self.repository = repository
         self._narrowing = narrowing
         self._edition = edition
-        self._cancellation = Cancellation()
+        self._asset_names: dict[str, frozenset[str]] = {}
+        self._deliberation = deliberation
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -74,16 +87,42 @@ class OpenedRepository:
         broken = self._broken_config(requirement.folder)
         if broken is not None:
             return check_outcome(planned, "error", reason=f"its settings cannot be read: {broken}", blocking=True)
+        if isinstance(planned.check, DecisionCheck) and planned.state == "run":
+            return self.decisions.judged((requirement.location.path, requirement.id, name)).outcome
         return evaluate_check(planned, self._context)
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """The decision checks of this run, judged together."""
+        from pytest_reqfile.plugin.deciding import Decisions
+
+        return Decisions(
+            repository=self.repository,
+            planned=lambda: self._planned,
+            selection=lambda: self._selection,
+            context=lambda: self._context,
+            deliberation=self._deliberation(),
+        )
 
     def examples(self, requirement: Requirement) -> tuple[Example | BrokenExample, ...]:
         """The labeled examples of a requirement; a folder of them that cannot be read is one that is broken."""
+        if requirement.imported is None and requirement.id not in self._with_files(requirement.folder):
+            return ()
         try:
             return read_examples(self.repository.catalog, requirement)
         except FileError as error:
             problem = Problem(message=str(error))
             where = requirement.location
             return (BrokenExample(name="examples", item="load", declared=where, path=where.path, problems=(problem,)),)
+
+    def _with_files(self, folder: str) -> frozenset[str]:
+        """The names in a folder's .reqfile/, looked at once: most requirements have no files of their own."""
+        if folder not in self._asset_names:
+            walk = Walk(self.repository.snapshot.root)
+            path = f"{folder}/.reqfile" if folder else ".reqfile"
+            names = (entry.name for entry in walk.entries(path)) if walk.kind(path) == "folder" else ()
+            self._asset_names[folder] = frozenset(names)
+        return self._asset_names[folder]
 
     def evaluate_example(self, requirement: Requirement, example: Example | BrokenExample) -> Outcome:
         """The outcome of one labeled example, in a repository of its own; a fast run leaves it for a full one."""
@@ -97,8 +136,12 @@ class OpenedRepository:
             repository=self.repository,
             edition=self._edition(),
             program=our_program(),
-            cancellation=self._cancellation,
+            service=self._deliberation().service if self._judges else None,
         )
+
+    @property
+    def _judges(self) -> bool:
+        return any(is_judged(requirement) for requirement in self.repository.catalog.requirements)
 
     def narrow(self) -> None:
         """Work out what a changed-only run looks at. Raises pytest.UsageError for a base that cannot be used."""
@@ -121,7 +164,6 @@ class OpenedRepository:
             environment=self.repository.command_environment(),
             edition=self._edition(),
             program=our_program(),
-            cancellation=self._cancellation,
         )
 
     def _broken_config(self, folder: str) -> Problem | None:
@@ -129,3 +171,11 @@ class OpenedRepository:
             if path.endswith(CONFIG_NAME) and contains(folder_of(folder_of(path)), folder):
                 return problems[0]
         return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionSource:
+    """What a decision item stands for."""
+
+    opened: OpenedRepository
+    key: CheckKey

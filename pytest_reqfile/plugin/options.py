@@ -86,6 +86,15 @@ OPTIONS: Final = (
         help="only decision checks and commands declared `fast: true`; the others are left for a full run",
     ),
     Option(
+        name="advisory_errors",
+        flag="--reqfile-advisory-errors",
+        kind="value",
+        metavar="EFFECT",
+        choices=("fail", "report"),
+        help="what an advisory decision check that could not run does: fail the run (default in edition 0.1), or only "
+        "be reported (default in 0.4)",
+    ),
+    Option(
         name="log",
         flag="--reqfile-log",
         kind="path",

@@ -19,7 +19,8 @@ class ItemPlan:
     """An item's name below its file, where it is declared, its markers, and how it is evaluated.
 
     ``line`` is 1-based. ``base`` is the absolute folder that the outcome's paths are relative to. ``source`` is the
-    declaration behind it, where several are planned together.
+    declaration behind it, where several are planned together; ``log`` gives what the run log says besides, as the JSON
+    text of a list of lines.
     """
 
     name: str
@@ -28,6 +29,7 @@ class ItemPlan:
     evaluate: Callable[[], Outcome]
     base: str
     source: object = None
+    log: Callable[[], str | None] | None = None
 
 
 def load_plan(path: str, problems: tuple[Problem, ...], base: str) -> ItemPlan:

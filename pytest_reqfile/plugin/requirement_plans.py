@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from pytest_reqfile.plugin import marks
-from pytest_reqfile.plugin.opened import OpenedRepository
+from pytest_reqfile.plugin.opened import CheckKey, DecisionSource, OpenedRepository
 from pytest_reqfile.plugin.plans import ItemPlan, load_plan, skipped_plan
 from pytest_reqfile.reqfile.example_outcomes import CHECK_PREFIX, is_judged
-from pytest_reqfile.reqfile.values import Requirement
+from pytest_reqfile.reqfile.values import DecisionCheck, Requirement
 
 
 def requirement_plans(opened: OpenedRepository, path: str, *, is_named: bool) -> Iterator[ItemPlan]:
@@ -31,13 +31,21 @@ def requirement_plans(opened: OpenedRepository, path: str, *, is_named: bool) ->
 
 def _check_plans(opened: OpenedRepository, requirement: Requirement) -> Iterator[ItemPlan]:
     for name, check in requirement.named_checks():
+        decides = isinstance(check, DecisionCheck)
+        key = (requirement.location.path, requirement.id, name)
         yield ItemPlan(
             name=f"{requirement.id}/{name}",
             line=requirement.declaration(check).line,
             markers=marks.of_check(requirement, check),
             evaluate=partial(opened.evaluate, requirement, name),
             base=opened.repository.root,
+            source=DecisionSource(opened=opened, key=key) if decides else None,
+            log=partial(_log, opened, key) if decides else None,
         )
+
+
+def _log(opened: OpenedRepository, key: CheckKey) -> str | None:
+    return opened.decisions.log(key)
 
 
 def _example_plans(opened: OpenedRepository, requirement: Requirement) -> Iterator[ItemPlan]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -17,13 +17,13 @@ from pytest_reqfile.plugin.items import ReqfileItem
 from pytest_reqfile.plugin.links import Links
 from pytest_reqfile.plugin.names import concerns_us, is_project_file, is_skipped, project_root
 from pytest_reqfile.plugin.narrowing import Narrowing, Wire
-from pytest_reqfile.plugin.opened import OpenedRepository
+from pytest_reqfile.plugin.opened import DecisionSource, OpenedRepository
 from pytest_reqfile.plugin.plans import ItemPlan, load_plan
 from pytest_reqfile.plugin.projects import OpenedProject, VerifierOptions
 from pytest_reqfile.plugin.requirement_plans import requirement_plans
 from pytest_reqfile.plugin.verifier_options import verifier_options
 from pytest_reqfile.plugin.verifier_plans import verifier_plans
-from pytest_reqfile.plugin.workers import given_by_controller, tell_controller
+from pytest_reqfile.plugin.workers import given_by_controller, run_folder_of, tell_controller
 from pytest_reqfile.project.places import project_folders
 from pytest_reqfile.reports.run_log import parse_tags
 from pytest_reqfile.reqfile.repository import Repository, open_repository
@@ -33,6 +33,9 @@ from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import nearest_repository
 from pytest_reqfile.workspace.paths import canonical, relative_to_root
 from pytest_reqfile.workspace.process_tree import COOKIE
+
+if TYPE_CHECKING:
+    from pytest_reqfile.plugin.deciding import Deliberation
 
 _KEY: Final = pytest.StashKey["RunState"]()
 
@@ -84,7 +87,30 @@ class RunState:
             repository = open_repository(folder, self._environment, cached_only=cached_only)
         except GitError as error:
             return error
-        return OpenedRepository(repository=repository, narrowing=self.narrowing, edition=lambda: self.edition)
+        return OpenedRepository(
+            repository=repository,
+            narrowing=self.narrowing,
+            edition=lambda: self.edition,
+            deliberation=lambda: self._deliberation,
+        )
+
+    @cached_property
+    def _deliberation(self) -> Deliberation:
+        """How decision items are judged; made when the first of them, or of their examples, runs."""
+        from pytest_reqfile.plugin.deciding import Deliberation
+        from pytest_reqfile.reqfile.asking import Service
+        from pytest_reqfile.workspace.http import HttpTransport
+
+        chosen = options.value(self._config, "advisory_errors")
+        return Deliberation(
+            service=Service(environment=self._environment, transport=HttpTransport(self._environment)),
+            advisory_errors="fail" if chosen == "fail" else "report" if chosen == "report" else None,
+            folder=run_folder_of(self._config),
+        )
+
+    def has_variable(self, name: str) -> bool:
+        """Whether an environment variable has a value."""
+        return bool(self._environment.get(name))
 
     def start_workers(self) -> None:
         """Work out once, in the controller, what every worker needs; a change that cannot be known stops here."""
@@ -168,10 +194,17 @@ class RunState:
         if self._config.option.collectonly:
             return
         left = [item.plan.source for item in items if isinstance(item, ReqfileItem)]
+        self._expect_decisions(left)
         with self._usage_errors(items):
             for project in self._projects.values():
                 mine = {id(verifier) for verifiers in project.by_file.values() for verifier in verifiers}
                 project.prepare(v for v in left if isinstance(v, FlatVerifier | SpecVerifier) and id(v) in mine)
+
+    def _expect_decisions(self, sources: list[object]) -> None:
+        """All that are left are judged together, so that no code unit is sent twice (seed 004 DECISION_CHECK)."""
+        for source in sources:
+            if isinstance(source, DecisionSource):
+                source.opened.decisions.expect(source.key)
 
     @contextmanager
     def _usage_errors(self, items: list[pytest.Item]) -> Iterator[None]:

@@ -5,13 +5,18 @@ Registered only where xdist is there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import pytest
 
+from pytest_reqfile.plugin.names import may_ask
+
 HANDED_OVER: Final = "reqfile"
 """The key of ``workerinput`` that holds what the controller worked out, as builtin types."""
 _USAGE: Final = "reqfile_usage"
+_RUN_FOLDER: Final = "reqfile_run_folder"
 
 
 class Worker(Protocol):
@@ -31,12 +36,30 @@ class XdistHooks:
 
     def __init__(self) -> None:
         self._usage: dict[str, None] = {}
+        self._folder: Path | None = None
+        self._announced = False
 
     def pytest_configure_node(self, node: Worker) -> None:
-        """Hand over what the session's start worked out."""
+        """Hand over what the session's start worked out, and where workers share what only one of them does."""
         from pytest_reqfile.plugin.state import state_of
+        from pytest_reqfile.workspace.run_folder import new_run_folder
 
+        self._folder = self._folder or new_run_folder()
+        node.workerinput[_RUN_FOLDER] = str(self._folder)
         node.workerinput[HANDED_OVER] = state_of(node.config).handed_over
+
+    def pytest_xdist_node_collection_finished(self, node: Worker, ids: Sequence[str]) -> None:
+        """Every worker collects the same; nothing runs before all have."""
+        if not self._announced:
+            self._announced = True
+            tell_choices(node.config, ids)
+
+    def pytest_unconfigure(self) -> None:
+        """What the workers shared is gone with them."""
+        if self._folder is not None:
+            from pytest_reqfile.workspace.run_folder import remove_run_folder
+
+            remove_run_folder(self._folder)
 
     def pytest_testnodedown(self, node: Worker, error: object) -> None:
         """Take over what a worker said of the options before it stopped."""
@@ -55,6 +78,21 @@ class XdistHooks:
         """Say what was wrong, as pytest says it without workers."""
         for line in "\n".join(self._usage).splitlines():
             terminalreporter.write_line(f"ERROR: {line}", red=True)
+
+
+def run_folder_of(config: pytest.Config) -> Path | None:
+    """The folder that a worker shares with the others; None in a process that is no worker."""
+    given: str | None = getattr(config, "workerinput", {}).get(_RUN_FOLDER)
+    return Path(given) if given is not None else None
+
+
+def tell_choices(config: pytest.Config, nodeids: Sequence[str]) -> None:
+    """Before items that may ask a model run, say where a repository's own config sends them."""
+    asking = [nodeid for nodeid in nodeids if may_ask(nodeid)]
+    if asking and not config.option.collectonly:
+        from pytest_reqfile.plugin.announcing import announce
+
+        announce(config, asking)
 
 
 def tell_controller(config: pytest.Config, error: pytest.UsageError) -> None:

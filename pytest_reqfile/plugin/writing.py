@@ -40,7 +40,7 @@ RENDERERS: Final[dict[str, Callable[[RunReport], Rendered]]] = {
 def write_reports(session: pytest.Session, recorder: Recorder) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Write each report that was asked for; what could not be written, and what is to be said of the others."""
     report = fold(session.config, recorder, _why_stopped(session, recorder.exit_status))
-    problems = list(append_log(session.config, report))
+    problems = list(append_log(session.config, report, recorder.log_lines.values()))
     notes: list[str] = []
     for name, path in options.report_paths(session.config):
         text, cuts = RENDERERS[name](report)
