@@ -1,4 +1,4 @@
-"""The result of one item, as every front and report sees it: ``Location``, ``Finding``, ``Outcome`` and their wire form.
+"""The result of one item, as every front and report sees it: ``Location``, ``Finding``, ``Outcome``, their wire form.
 
 The wire form holds builtin types only, so that it survives pytest-xdist (design 4 and 5); ``from_wire`` is the exact
 inverse of ``to_wire``.
@@ -88,7 +88,7 @@ class Outcome:
     (``command-1``, ``decision``, ``examples/…``, empty where the owner is the whole name). ``declared`` is where it
     is written. ``looked_at`` counts what was evaluated (files, units, commands); a pass that looked at nothing cannot
     be built. ``reason`` is the error text of an ``error``, and why nothing was looked at otherwise. ``blocking`` says
-    whether a failure of this item would gate the run. ``title`` says in a sentence what is required, ``why`` the reason.
+    whether a failure of this item would gate the run. ``title`` says in a sentence what is required, ``why`` why.
     ``details`` holds what only one kind of item knows, as flat builtin values.
     """
 
@@ -139,20 +139,23 @@ def from_wire(wire: Mapping[str, Any]) -> Outcome:
     if version != WIRE_VERSION:
         raise ValueError(f"expected an outcome of wire version {WIRE_VERSION}, found {version!r}")
     values["declared"] = Location(**_texts(values["declared"]))
-    values["findings"] = tuple(Finding(**_texts(finding)) for finding in values["findings"])
-    values["details"] = _texts(values["details"])
+    values["findings"] = tuple(Finding(**_texts(finding)) for finding in values.get("findings", ()))
+    values["details"] = _texts(values.get("details", {}))
     return Outcome(**_texts(values))
 
 
 def _plain(value: Location | Finding | Outcome) -> dict[str, Any]:
+    """What differs from a field's default: a run keeps one of these for each of its items."""
     plain: dict[str, Any] = {}
-    for name in _NAMES[type(value)]:
+    for name, default in _DEFAULTS[type(value)]:
         part = getattr(value, name)
-        if isinstance(part, Location):
+        if part is default or part == default:
+            continue
+        if name == "declared":
             part = _plain(part)
-        elif isinstance(part, tuple):
+        elif name == "findings":
             part = [_plain(finding) for finding in part]
-        elif isinstance(part, Mapping):
+        elif name == "details":
             part = {key: _portable(each) for key, each in part.items()}
         plain[name] = _portable(part)
     return plain
@@ -175,4 +178,7 @@ def _text(value: Any) -> Any:
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
 
 
-_NAMES: Final = {kind: tuple(item.name for item in fields(kind)) for kind in (Location, Finding, Outcome)}
+_DEFAULTS: Final = {
+    kind: tuple((item.name, {} if item.name == "details" else item.default) for item in fields(kind))
+    for kind in (Location, Finding, Outcome)
+}
