@@ -19,7 +19,7 @@ def reqfile_text(*blocks: Mapping[str, Any], kind: str = "code", **sections: lis
     """A Reqfile with one block a line, so that each has a line number of its own (3 and up)."""
     lines = ["reqfile: 1"]
     for name, entries in {**({kind: list(blocks)} if blocks else {}), **sections}.items():
-        lines += [f"{name}:", *(f"  - {json.dumps(entry)}" for entry in entries)]
+        lines += [f"{name}:", *(f"  - {json.dumps(entry, ensure_ascii=False)}" for entry in entries)]
     return "\n".join(lines) + "\n"
 
 
