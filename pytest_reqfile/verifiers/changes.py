@@ -14,6 +14,7 @@ from pytest_reqfile.verifiers.tree import Tree
 from pytest_reqfile.verifiers.words import go_quoted
 from pytest_reqfile.workspace.bulk import BulkReader
 from pytest_reqfile.workspace.git import Git
+from pytest_reqfile.workspace.parallel import at_once
 from pytest_reqfile.workspace.paths import byte_order
 
 _END_OF_OPTIONS: Final = "--end-of-options"
@@ -100,8 +101,9 @@ def _since(tree: Tree, revision: str, with_lines: bool) -> ChangeSet:
     try:
         git = _inside(tree)
         base = _merge_base(git, revision)
-        tracked = _diff(tree, git, (base, "--"), with_lines)
-        listed = set(os.fsdecode(git.run(_UNTRACKED)).split("\0")) - {""}
+        # git looks at every file for each of the two, and there is more than one processor.
+        tracked, out = at_once(lambda: _diff(tree, git, (base, "--"), with_lines), lambda: git.run(_UNTRACKED))
+        listed = set(os.fsdecode(out).split("\0")) - {""}
     except GitError as error:
         raise GitError(f"resolve changed files: {error}") from None
     # An untracked file counts as new, also where the index forgot a file that is still on disk.

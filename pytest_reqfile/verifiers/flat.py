@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
-from pytest_reqfile.errors import FileError
+from pytest_reqfile.errors import FileError, ReqfileError
 from pytest_reqfile.outcome import Finding
 from pytest_reqfile.syntax.globs import Glob, expand_braces
 from pytest_reqfile.verifiers.documents import compare
@@ -13,7 +14,6 @@ from pytest_reqfile.verifiers.evidence import Evidence
 from pytest_reqfile.verifiers.results import Result, flat_result
 from pytest_reqfile.verifiers.scan import Answer, Search
 from pytest_reqfile.verifiers.selection import Selection
-from pytest_reqfile.verifiers.sync import Drift, SyncError
 from pytest_reqfile.verifiers.values import (
     ContentCheck,
     CountCheck,
@@ -27,6 +27,12 @@ from pytest_reqfile.workspace.bulk import BulkReader
 from pytest_reqfile.workspace.probe import resolved_path
 
 FORBID_ENOUGH: Final = LISTED + 1
+Drift = Callable[[str], tuple[str, ...]]
+"""What differs from a fresh render of a profile, as ``kind: path``. Raises SyncError where that cannot be said."""
+
+
+class SyncError(ReqfileError):
+    """Whether generated files are in sync with their sources cannot be said; the text says why."""
 
 
 def flat_selection(check: CountCheck | ContentCheck) -> Selection:

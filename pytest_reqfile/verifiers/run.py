@@ -19,7 +19,7 @@ from pytest_reqfile.verifiers.changes import Scope
 from pytest_reqfile.verifiers.command import CommandRunner
 from pytest_reqfile.verifiers.declarations import load_declarations
 from pytest_reqfile.verifiers.evidence import Evidence
-from pytest_reqfile.verifiers.flat import evaluate_flat, flat_search, flat_selection
+from pytest_reqfile.verifiers.flat import Drift, evaluate_flat, flat_search, flat_selection
 from pytest_reqfile.verifiers.predicate_eval import (
     EvaluateChecklist,
     Evaluators,
@@ -31,7 +31,6 @@ from pytest_reqfile.verifiers.results import Result, flat_result, invalid_result
 from pytest_reqfile.verifiers.scan import Search
 from pytest_reqfile.verifiers.selection import Selection
 from pytest_reqfile.verifiers.spec import Gate, evaluate_spec, inactive, missing_examples
-from pytest_reqfile.verifiers.sync import Drift, drift_of
 from pytest_reqfile.verifiers.tree import Tree
 from pytest_reqfile.verifiers.trust import pinned_includes
 from pytest_reqfile.verifiers.values import (
@@ -160,12 +159,17 @@ class VerifierRun:
         if evidence is None:
             evidence = self._prepared[name_of(verifier)] = self._evidence([verifier])
         if isinstance(verifier, FlatVerifier):
-            drift = self.options.drift or drift_of(self.options.generator, self.tree, self.runner)
-            return evaluate_flat(self._with_profile(verifier), evidence, drift)
+            return evaluate_flat(self._with_profile(verifier), evidence, self._drift)
         if not self.active.is_active(verifier.target.kind, verifier.target.id):
             return inactive(verifier, self.active.label)
         evaluators = Evaluators(command=self.runner.evaluate, checklist=self.options.checklist)
         return evaluate_spec(verifier, evidence, evaluators, self.options.gate)
+
+    def _drift(self, profile: str) -> tuple[str, ...]:
+        """What differs from a fresh render of ``profile``."""
+        from pytest_reqfile.verifiers.sync import drift_of
+
+        return (self.options.drift or drift_of(self.options.generator, self.tree, self.runner))(profile)
 
     def _with_profile(self, verifier: FlatVerifier) -> FlatVerifier:
         """``--profile`` fills in for a ``generated_in_sync`` that names none."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Final
 
-from pytest_reqfile.errors import FileError, ProcessError, ReqfileError
+from pytest_reqfile.errors import FileError, ProcessError
 from pytest_reqfile.verifiers.command import CommandRunner, Request, command_environment
+from pytest_reqfile.verifiers.flat import Drift, SyncError
 from pytest_reqfile.verifiers.masking import excerpt
 from pytest_reqfile.verifiers.tree import SKIPPED_FOLDERS, Tree
 from pytest_reqfile.workspace.bulk import list_folder
 from pytest_reqfile.workspace.copies import copied_files, same_bytes
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.processes import CommandResult
-
-Drift = Callable[[str], tuple[str, ...]]
-"""What differs from a fresh render of a profile, as ``kind: path``. Raises SyncError where that cannot be said."""
 
 AI_RULEZ: Final = "ai-rulez"
 TIMEOUT: Final = 300
@@ -26,10 +23,6 @@ NO_GENERATOR: Final = (
     "no generator is configured, so stale output would not be noticed: set the generator "
     '("ai-rulez", or a command that regenerates the files)'
 )
-
-
-class SyncError(ReqfileError):
-    """Whether the files are in sync cannot be said; the text says why."""
 
 
 def no_generator(profile: str) -> tuple[str, ...]:
