@@ -1,8 +1,8 @@
 """How long verifiers take beside ripgrep, over a repository of packages from PyPI (issue 4 item 7; performance.md 10).
 
-Run apart, on a quiet machine: ``python -m tests.bench.bench_verifiers [--folder DIR] [--rounds N]``. ``DIR`` keeps what was
-downloaded and built for the next time. Prints a table of ratios; every ratio compares runs that alternate in one session,
-and a process is measured from its start to its end, ours with everything it imports.
+Run apart, on a quiet machine: ``python -m tests.bench.bench_verifiers [--folder DIR] [--rounds N]``. ``DIR`` keeps what
+was downloaded and built for the next time. Prints a table of ratios; every ratio compares runs that alternate in one
+session, and a process is measured from its start to its end, ours with everything it imports.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def build(folder: Path) -> tuple[Path, Path]:
 
 def git(tree: Path, *arguments: str) -> None:
     """git with a fixed author."""
-    person = {f"GIT_{role}_{key}": "bench@example.invalid" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+    person = {
+        f"GIT_{role}_{key}": "bench@example.invalid" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")
+    }
     subprocess.run(("git", *arguments), cwd=tree, env=os.environ | person, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -117,7 +119,9 @@ def _installed() -> dict[str, str]:
     return variables | {"PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir(), "reqfile-bench-bytecode"))}
 
 
-def alternate(commands: dict[str, tuple[Callable[[], None], Sequence[str]]], cwd: Path, rounds: int) -> dict[str, Timed]:
+def alternate(
+    commands: dict[str, tuple[Callable[[], None], Sequence[str]]], cwd: Path, rounds: int
+) -> dict[str, Timed]:
     """All commands once per round, in turn; each after its preparation, which is not measured."""
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
     for number in range(rounds + 1):
@@ -171,7 +175,7 @@ def changed_only(tree: Path, ours: Sequence[str], rounds: int) -> dict[str, Time
     (tree / ".ai-rulez/rules").mkdir(exist_ok=True)
     (tree / ".ai-rulez/rules/style.md").write_text("# Style\n")
     entries = [
-        f"[[verifiers]]\nid = \"s{number}\"\nrule = \"style\"\nwhen_changed = [\"*.py\"]\n"
+        f'[[verifiers]]\nid = "s{number}"\nrule = "style"\nwhen_changed = ["*.py"]\n'
         f"[verifiers.require.forbid]\nregex = '''{text}'''\nin = \"diff-added\"\n"
         for number, text in enumerate(patterns(100))
     ]
@@ -211,7 +215,11 @@ def report(found: dict[str, Timed], tree: Path) -> None:
         ("1,000 verifiers / ripgrep", seconds["ours 1000"] / seconds["rg 1000"], 1.0),
         ("1,000 verifiers / 100", seconds["ours 1000"] / seconds["ours 100"], 1.6),
         ("1 verifier / ripgrep", seconds["ours 1"] / seconds["rg 1"], 3.0),
-        ("100 with poison / (3 × 100 + poison alone)", seconds["ours 100 + poison"] / (3 * seconds["ours 100"] + alone), 1.0),
+        (
+            "100 with poison / (3 × 100 + poison alone)",
+            seconds["ours 100 + poison"] / (3 * seconds["ours 100"] + alone),
+            1.0,
+        ),
         ("peak memory, MB", max(runs.memory for name, runs in found.items() if name.startswith("ours")), 200.0),
         ("10 changed files / (git status + Python)", seconds["ours changed"] / floor, 2.0),
     )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.support import Completed, Repo
-from tests.support.verifiers import Workbench, flat, head, predicate, toml
+from tests.support.verifiers import Workbench, example, flat, head, predicate
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_rule(bench: Workbench, repo: Repo) -> None:
 def test_examples(bench: Workbench, repo: Repo) -> None:
     """``verifiers test``: 0, or 2 where a label is not met or a declaration is invalid."""
     examples = "".join(
-        f'[[verifiers.examples]]\nname = "{name}"\nfiles = {toml({"1.ddl": text})}\nchanged = ["1.ddl"]\nexpect = "{expect}"\n'
+        example(name, expect, {"1.ddl": text})
         for name, text, expect in (("good", "-- undo\n", "pass"), ("bad", "make\n", "fail"))
     )
     bench.spec(SPEC + examples)

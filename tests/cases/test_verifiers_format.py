@@ -144,7 +144,7 @@ class TestConfig:
 
     @pytest.mark.case("verifiers:D-28")
     def test_overlay_of_another_type(self, bench: Workbench) -> None:
-        """A local entry replaces the keys it names; what is left over of the shared one is refused where it does not fit."""
+        """A local entry replaces the keys it names; what is left of the shared one is refused where it does not fit."""
         bench.config(flat("b", "file_exists", path="B"))
         bench.write(".ai-rulez/config.local.toml", flat("b", "regex", glob="*.x", pattern="y"))
         with pytest.raises(FormatError, match=r"sets path, which does not apply to type regex"):
@@ -422,8 +422,8 @@ class TestSpec:
             ),
             pytest.param(
                 WHEN + REGEX + predicate("forbid", regex="y"),
-                "a predicate table must set exactly one of regex, forbid, file_exists, paired, glob_count, command, llm, "
-                "all, any, not",
+                "a predicate table must set exactly one of regex, forbid, file_exists, paired, glob_count, command, "
+                "llm, all, any, not",
                 marks=[pytest.mark.case("verifiers:A5.11"), pytest.mark.case("verifiers:A6.7")],
             ),
             pytest.param(

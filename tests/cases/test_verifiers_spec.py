@@ -13,7 +13,7 @@ from pytest_reqfile.verifiers.outcomes import example_outcome, gates, outcome_of
 from pytest_reqfile.verifiers.results import Result
 from pytest_reqfile.verifiers.run import RunOptions
 from pytest_reqfile.verifiers.values import Target
-from tests.support.verifiers import Workbench, flat, head, member, predicate, toml
+from tests.support.verifiers import Workbench, example, flat, head, member, predicate, toml
 
 TREE: dict[str, str | bytes] = {
     "db/1.ddl": "make\n-- undo\ndrop\n",
@@ -366,8 +366,8 @@ class TestImports:
             (
                 [],
                 "",
-                'uses the command predicate, which a verifier imported from include "corp" may not: list the include in '
-                "[verifiers_settings] trust_exec_from (it must also be pinned in ai-rulez.lock)",
+                'uses the command predicate, which a verifier imported from include "corp" may not: list the include '
+                "in [verifiers_settings] trust_exec_from (it must also be pinned in ai-rulez.lock)",
             ),
             (
                 ["corp"],
@@ -499,7 +499,7 @@ class TestExamples:
         head("undo", when="db/*.ddl")
         + predicate("regex", regex="-- undo")
         + "".join(
-            f'[[verifiers.examples]]\nname = "{name}"\nfiles = {toml({path: text})}\nchanged = ["{path}"]\nexpect = "{expect}"\n'
+            example(name, expect, {path: text})
             for name, path, text, expect in (
                 ("good", "db/1.ddl", "-- undo\n", "pass"),
                 ("bad", "db/1.ddl", "make\n", "fail"),

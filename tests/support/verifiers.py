@@ -108,3 +108,9 @@ def predicate(path: str, /, **fields: object) -> str:
 def member(combinator: str, kind: str, /, **fields: object) -> str:
     """One member of ``all`` or ``any``."""
     return f"[[verifiers.require.{combinator}]]\n" + predicate(f"{combinator}.{kind}", **fields)
+
+
+def example(name: str, expect: str, files: Mapping[str, str], changed: tuple[str, ...] | None = None) -> str:
+    """One self-test; every file of it counts as changed unless ``changed`` names others."""
+    fields = {"name": name, "files": files, "changed": tuple(files) if changed is None else changed, "expect": expect}
+    return "[[verifiers.examples]]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in fields.items())
