@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.support import Repo
 from tests.support.decisions import BLOCKING, DECISION, PASSTHRU, PYFUNC, asked_key
 from tests.support.jev import Jev
-from tests.support.requirements import req
 from tests.support.repo import Completed
+from tests.support.requirements import req
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 ALIAS: Final = "~typesafe/jev-latest"
 EXACT: Final = "typesafe/jev-1.13-20260917"
@@ -159,63 +159,67 @@ def well_formed(body: object) -> bool:
     return isinstance(body["model"], str) and all(q.get("type") == "noul" for q in body["questions"].values())
 
 
+class _Handler(BaseHTTPRequestHandler):
+    """Answers for ``jev``; refuses what the real service would refuse."""
+
+    jev: ClassVar[Jev]
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def setup(self) -> None:
+        super().setup()
+        self.jev.connections += 1
+
+    def do_POST(self) -> None:
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.loads(data)
+        authorization = self.headers["Authorization"]
+        heard = Heard(path=self.path, authorization=authorization, body=body)
+        if self.path != PATH or self.headers["Content-Type"] != "application/json" or not well_formed(body):
+            self._send(said({"error": "bad request"}, 400))
+        elif not (authorization or "").startswith("Bearer "):
+            self._send(said({"error": "forbidden"}, 403))
+        else:
+            self._send(self.jev.reply(heard))
+
+    def _send(self, reply: Said) -> None:
+        time.sleep(reply.delay)
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(reply.body)), **reply.headers}
+        head = f"HTTP/1.1 {reply.status} X\r\n" + "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n"
+        whole = reply.raw if reply.raw is not None else head.encode() + reply.body
+        try:
+            if reply.drip is None:
+                self.wfile.write(whole[: reply.cut])
+            else:
+                self._drip(head.encode(), reply.body, reply.drip)
+        except OSError:
+            self.close_connection = True  # the client has given up
+        if reply.cut is not None or reply.raw is not None:
+            self.close_connection = True
+
+    def _drip(self, head: bytes, body: bytes, seconds: float) -> None:
+        self.wfile.write(head)
+        for byte in body:
+            self.wfile.write(bytes([byte]))
+            time.sleep(seconds)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        del format, args
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that leaves is part of the tests."""
+
+
 @contextmanager
 def serve(jev: Jev) -> Iterator[Jev]:
     """Run the service on a free port of this machine."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def setup(self) -> None:
-            super().setup()
-            jev.connections += 1
-
-        def do_POST(self) -> None:
-            data = self.rfile.read(int(self.headers["Content-Length"]))
-            body = json.loads(data)
-            authorization = self.headers["Authorization"]
-            heard = Heard(path=self.path, authorization=authorization, body=body)
-            if self.path != PATH or self.headers["Content-Type"] != "application/json" or not well_formed(body):
-                self._send(said({"error": "bad request"}, 400))
-            elif not (authorization or "").startswith("Bearer "):
-                self._send(said({"error": "forbidden"}, 403))
-            else:
-                self._send(jev.reply(heard))
-
-        def _send(self, reply: Said) -> None:
-            time.sleep(reply.delay)
-            headers = {"Content-Type": "application/json", "Content-Length": str(len(reply.body)), **reply.headers}
-            head = f"HTTP/1.1 {reply.status} X\r\n" + "".join(f"{k}: {v}\r\n" for k, v in headers.items()) + "\r\n"
-            whole = reply.raw if reply.raw is not None else head.encode() + reply.body
-            try:
-                if reply.drip is not None:
-                    self._drip(head.encode(), reply.body, reply.drip)
-                else:
-                    self.wfile.write(whole[: reply.cut])
-            except OSError:
-                self.close_connection = True  # the client has given up
-            if reply.cut is not None or reply.raw is not None:
-                self.close_connection = True
-
-        def _drip(self, head: bytes, body: bytes, seconds: float) -> None:
-            self.wfile.write(head)
-            for byte in body:
-                self.wfile.write(bytes([byte]))
-                time.sleep(seconds)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            del format, args
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        block_on_close = False
-        request_queue_size = 128
-
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            """A client that leaves is part of the tests."""
-
-    server = Server(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"jev": jev}))
     jev.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
