@@ -57,7 +57,7 @@ def sarif_report(report: RunReport) -> SarifReport:
     kept = min(len(rows), RESULT_LIMIT)
     while True:
         cuts = tuple(_cuts(rows, kept))
-        text = sarif_text(_run(report, rules, rows[:kept], cuts))
+        text = sarif_text(_run(report, rules, cuts), (_result(row, rules) for row in rows[:kept]))
         if kept == 0 or not _is_too_big(text):
             return SarifReport(text=text, cuts=cuts)
         kept //= 2
@@ -112,7 +112,7 @@ def _identity(finding: Finding) -> str:
     return collapsed(finding.match or _LINE_NUMBERS.sub("", finding.message))
 
 
-def _run(report: RunReport, rules: RuleBook, rows: Sequence[_Row], cuts: Sequence[str]) -> sarif_om.Run:
+def _run(report: RunReport, rules: RuleBook, cuts: Sequence[str]) -> sarif_om.Run:
     import sarif_om
 
     driver = sarif_om.ToolComponent(
@@ -128,7 +128,6 @@ def _run(report: RunReport, rules: RuleBook, rows: Sequence[_Row], cuts: Sequenc
         invocations=[_invocation(report, rules, cuts)],
         original_uri_base_ids={ROOT_BASE: root},
         column_kind="unicodeCodePoints",
-        results=[_result(row, rules) for row in rows],
         properties={"complete": report.stopped is None, "counts": dict(report.counts())},
     )
 

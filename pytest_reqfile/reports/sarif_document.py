@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -25,16 +25,44 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:/")
 _UNRESERVED: Final = "/-._~"
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
-_Plan = tuple[tuple[str, str, object], ...]
+_Plan = dict[str, tuple[str, object]]
 _REQUIRED: Final = object()
 
 
-def sarif_text(run: sarif_om.Run) -> str:
-    """The log that holds one run, as indented JSON with a final newline; text in it is fit for a terminal."""
-    import sarif_om
+class _Written(str):
+    """JSON text that is already made."""
 
-    log = sarif_om.SarifLog(runs=[run], version="2.1.0", schema_uri=SCHEMA)
-    return json.dumps(serialised(log), indent=1, ensure_ascii=False) + "\n"
+    __slots__ = ()
+
+
+_PLAIN: Final = frozenset({bool, int, float, _Written})
+
+
+def sarif_text(run: sarif_om.Run, results: Iterable[sarif_om.Result] | None = None) -> str:
+    """The log that holds one run: each rule, result and notification on a line of its own, with a final newline.
+
+    Text in it is fit for a terminal. ``results``, where given, are the run's; each is written as it comes, so that
+    thousands of them are never held as objects, which the garbage collector would visit again and again.
+    """
+    if results is not None:
+        run.results = [_Written(_line(serialised(result))) for result in results]
+    log = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'
+    return f"{log}{_indented(serialised(run), '')}\n]}}\n"
+
+
+def _indented(value: JsonValue, margin: str) -> str:
+    """Objects by key, items of a list by line; json's own indentation takes ten times as long."""
+    deeper = f"{margin} "
+    if isinstance(value, dict) and value:
+        rows = (f"{deeper}{_line(key)}: {_indented(each, deeper)}" for key, each in value.items())
+        return "{\n" + ",\n".join(rows) + f"\n{margin}}}"
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(f"{deeper}{_line(each)}" for each in value) + f"\n{margin}]"
+    return _line(value)
+
+
+def _line(value: JsonValue) -> str:
+    return value if isinstance(value, _Written) else json.dumps(value, ensure_ascii=False)
 
 
 def serialised(value: Any) -> JsonValue:
@@ -43,26 +71,28 @@ def serialised(value: Any) -> JsonValue:
 
 
 def _serialised(value: Any, plans: dict[type, _Plan]) -> JsonValue:
-    if isinstance(value, str):
-        return visible(value)
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, list | tuple):
-        return [_serialised(item, plans) for item in value]
-    if isinstance(value, Mapping):
-        return {visible(key): _serialised(item, plans) for key, item in value.items()}
     kind = type(value)
+    if kind is str:
+        return visible(value)
+    if value is None or kind in _PLAIN:
+        plain: JsonValue = value
+        return plain
+    if kind is list:
+        return [_serialised(item, plans) for item in value]
+    if kind is dict:
+        return {visible(key): _serialised(item, plans) for key, item in value.items()}
     plan = plans.get(kind) or plans.setdefault(kind, _plan(kind))
     document: dict[str, JsonValue] = {}
-    for name, key, default in plan:
-        part = getattr(value, name)
-        if part is not None and (part != default or type(part) is not type(default)):
-            document[key] = _serialised(part, plans)
+    for name, part in vars(value).items():
+        if part is not None:
+            key, default = plan[name]
+            if part != default or type(part) is not type(default):
+                document[key] = _serialised(part, plans)
     return document
 
 
 def _plan(kind: type) -> _Plan:
-    """Attribute, JSON key and default of each field, in the order of the class."""
+    """JSON key and default of each attribute."""
     import attr
 
     def default(field: attr.Attribute[Any]) -> object:
@@ -70,8 +100,7 @@ def _plan(kind: type) -> _Plan:
             return field.default.factory()  # type: ignore[union-attr]
         return _REQUIRED if field.default is attr.NOTHING else field.default
 
-    fields = attr.fields(kind)
-    return tuple((f.name, f.metadata.get("schema_property_name", f.name), default(f)) for f in fields)
+    return {f.name: (f.metadata.get("schema_property_name", f.name), default(f)) for f in attr.fields(kind)}
 
 
 def artifact(path: str) -> sarif_om.ArtifactLocation:

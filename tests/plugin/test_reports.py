@@ -16,7 +16,7 @@ from lxml import etree
 
 from tests.support import Repo
 from tests.support.reports import read_html, read_json, read_junit, read_sarif
-from tests.support.reqfiles import OK, command, reqfile, say
+from tests.support.requirements import OK, command, req, say
 
 Run = Callable[..., pytest.RunResult]
 MODES = {"without": ("-p", "no:xdist"), "idle": (), "workers": ("-n", "2"), "reversed": ("-n", "2", "-p", "backwards")}
@@ -41,7 +41,7 @@ def test_skipped(): pytest.skip('not today')
 def test_not_run(): pass
 """
 TIMES = (
-    (r'"(start|end)TimeUtc": ".*"', '"time"'),
+    (r'"(start|end)TimeUtc": "[^"]*"', '"time"'),
     (r'"(started|seconds)": [-+.e0-9]+', '"time": 0'),
     (r' time="[0-9.]+"', ""),
     (r"<time .*?</time> · [^<]*", "time"),
@@ -99,7 +99,7 @@ def everything(project: Repo) -> Repo:
     project.write("found.sarif", json.dumps({"runs": [{"results": [result, {"message": {"text": "two"}}]}]}))
     checks = {
         "PASSES": [OK],
-        "FAILS": [command("cat found.sarif; exit 1", format="sarif"), say("'second\\xff\\033[2J'", fix_hint="Do it.")],
+        "FAILS": [command("cat found.sarif; exit 1", format="sarif"), say("'second\\xff\\033[2J'", hint="Do it.")],
         "BREAKS": [command("printf 'boom\\377\\001'; exit 7")],
         "ADVISES": [say("think of it", mode="advisory"), command("exit 9", mode="advisory")],
         "QUIET": [command("exit 1", files="**/*.go")],
@@ -107,8 +107,8 @@ def everything(project: Repo) -> Repo:
         "UNLOOKED": [command("exit 1", files="**/*.go")],
         "NOWHERE": [command("exit 1", files="**/*.go")],
     }
-    project.write("Reqfile.yaml", reqfile(checks))
-    project.write("app/Reqfile.yaml", reqfile({"BELOW": [say("below")]}))
+    project.write("Reqfile.yaml", req(**checks))
+    project.write("app/Reqfile.yaml", req(BELOW=[say("below")]))
     project.write("app/inner/Reqfile.yaml", "reqfile: 1\ncode:\n  - id: lower\n")
     project.write("app/test_linked.py", LINKED)
     project.write("app/pytest.ini", "[pytest]\n")
@@ -161,7 +161,7 @@ def test_example_projects_report_the_same_in_every_mode(project: Repo, name: str
 def test_a_dead_worker_leaves_no_hole(project: Repo) -> None:
     """The item it died of and those that nobody ran after it are errors; the rest of the report stands."""
     checks = {"A_PASSES": [OK], "B_DIES": [command("kill -9 $PPID; sleep 5")], "C_LOST": [OK, OK]}
-    project.write("Reqfile.yaml", reqfile(checks))
+    project.write("Reqfile.yaml", req(**checks))
     done = project.pytest("-n", "1", "--max-worker-restart=0", *options())
     assert done.code != 0
     reports(project)
@@ -179,7 +179,7 @@ def test_a_dead_worker_leaves_no_hole(project: Repo) -> None:
 def test_ctrl_c_writes_what_is_known(project: Repo, arguments: tuple[str, ...]) -> None:
     """Marked incomplete; what was not reached is an error, never gone (seed 000 "Output")."""
     interrupt = f"kill -{int(signal.SIGINT)} $PPID; sleep 20"
-    project.write("Reqfile.yaml", reqfile({"A_PASSES": [OK], "B_STOPS": [command(interrupt)], "C_LATER": [OK]}))
+    project.write("Reqfile.yaml", req(A_PASSES=[OK], B_STOPS=[command(interrupt)], C_LATER=[OK]))
     done = project.pytest(*arguments, *options())
     assert done.code == pytest.ExitCode.INTERRUPTED, done.out
     reports(project)
@@ -194,7 +194,7 @@ def test_ctrl_c_writes_what_is_known(project: Repo, arguments: tuple[str, ...]) 
 
 def test_stopping_at_the_first_failure_is_incomplete(project: Repo, run: Run) -> None:
     """-x leaves items that nobody looked at."""
-    project.write("Reqfile.yaml", reqfile({"A": [say("x")], "B": [OK]}))
+    project.write("Reqfile.yaml", req(A=[say("x")], B=[OK]))
     assert run("-x", *options()).ret == pytest.ExitCode.TESTS_FAILED
     reports(project)
     found = project_json(project)
@@ -207,7 +207,7 @@ def test_stopping_at_the_first_failure_is_incomplete(project: Repo, run: Run) ->
 
 def test_a_report_that_cannot_be_written_fails_the_run(project: Repo, run: Run) -> None:
     """It is named, the other reports are written, and the exit code is not 0; even -qq says it."""
-    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("Reqfile.yaml", req(A=[OK]))
     project.path("app").mkdir()
     result = run("-qq", "--reqfile-sarif=app", "--reqfile-json=out/r.json")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -217,7 +217,7 @@ def test_a_report_that_cannot_be_written_fails_the_run(project: Repo, run: Run) 
 
 def test_a_failed_write_keeps_the_old_report(project: Repo) -> None:
     """On a disk that takes no more the report of the last run stays whole, and nothing half lies beside it."""
-    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("Reqfile.yaml", req(A=[OK]))
     project.write("out/r.html", "the last run")
     limited = f"ulimit -f 2; exec {sys.executable} -P -m pytest -s -p no:cacheprovider --reqfile-html=out/r.html"
     done = project.execute("bash", "-c", limited, env={"PYTHONDONTWRITEBYTECODE": "1"})
@@ -229,7 +229,7 @@ def test_a_failed_write_keeps_the_old_report(project: Repo) -> None:
 
 def test_when_reports_are_written(project: Repo, run: Run) -> None:
     """On an empty selection too; not when nothing is to run, for a bad command line, or when turned off."""
-    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("Reqfile.yaml", req(A=[OK]))
     for arguments, code in (
         (("--collect-only",), pytest.ExitCode.OK),
         (("--reqfile-only=NONE",), pytest.ExitCode.USAGE_ERROR),
@@ -246,7 +246,7 @@ def test_when_reports_are_written(project: Repo, run: Run) -> None:
 
 def test_where_reports_are_written(project: Repo) -> None:
     """A flag's path is relative to the current folder, an ini key's to rootdir; the terminal names each."""
-    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("Reqfile.yaml", req(A=[OK]))
     project.write("pytest.ini", "[pytest]\nreqfile_json = build/r.json\nreqfile_html = build/r.html\n")
     project.write("app/x.txt")
     done = project.pytest("../Reqfile.yaml", "--reqfile-html=r.html", cwd="app")
@@ -260,7 +260,7 @@ def test_where_reports_are_written(project: Repo) -> None:
 
 def test_an_error_that_is_a_bug_is_in_the_report(project: Repo, run: Run) -> None:
     """Teardown of an item that another plugin broke turns its pass into an error."""
-    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("Reqfile.yaml", req(A=[OK]))
     project.write("conftest.py", "def pytest_runtest_teardown(item): raise ZeroDivisionError('broken')\n")
     assert run(*options()).ret == pytest.ExitCode.TESTS_FAILED
     reports(project)
