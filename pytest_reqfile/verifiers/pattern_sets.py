@@ -172,7 +172,7 @@ class PatternSet:
         """Find what made a group slow, on the text it was slow on, and arrange the patterns anew."""
         sample = b"\n".join(self._recent)
         slow = [group for group in self._groups if group.seconds > _PATIENCE + group.looked * _SLOW]
-        if len(sample) < 2 * _SLICE and all(group.seconds < _PATIENCE * 50 for group in slow):
+        if not sample.strip() or (len(sample) < 2 * _SLICE and all(g.seconds < _PATIENCE * 50 for g in slow)):
             return  # too little text to judge by yet
         separator = _Separator(sample, self._patterns.now)
         for group in slow:
