@@ -21,8 +21,9 @@ from pytest_reqfile.oracle.profiles import PROFILES, Profile, worker_artifact
 from pytest_reqfile.oracle.receipts import Circumstances, Execution, recorded_streams, write_receipt
 from pytest_reqfile.oracle.results import TAINTS, Result, from_outcome
 from pytest_reqfile.oracle.schema import ClaimsSchema
-from pytest_reqfile.oracle.sink import CLAIMS, NOTES, REVIEW, Sink
+from pytest_reqfile.oracle.sink import CLAIMS, ENVIRONMENT, NOTES, REVIEW, Sink
 from pytest_reqfile.oracle.source import UNKNOWN
+from pytest_reqfile.oracle.stops import blocked_by_mission
 from pytest_reqfile.oracle.tokens import Counter, estimate
 from pytest_reqfile.oracle.verdicts import WORST_FIRST, Judged, Overall, judge, overall
 from pytest_reqfile.outcome import Outcome
@@ -150,11 +151,7 @@ def _tainted(result: Result, taint: Ending) -> Result:
 
 
 def _not_run(item: PlannedItem, mission: Mission, sink: Sink, clock: Clock) -> Result:
-    ending = blocked("not-run", NOT_RUN)
-    if mission.problems:
-        ending = blocked("oracle-invalid", "; ".join(map(str, mission.problems)))
-    elif item.kind == "absent":
-        ending = blocked("oracle-absent", "the mission has no verificationOracle command; supply one")
+    ending = blocked_by_mission(item, mission) or blocked("not-run", NOT_RUN)
     around = Circumstances(
         mission_digest=mission.digest,
         machine=this_machine(),
@@ -204,9 +201,17 @@ def _draft(
         units=tuple(units),
         observations=observations,
         limitations=limitations,
-        notes=sink.write_json(NOTES, {"observations": list(observations), "limitations": list(limitations)}),
+        notes=_write_notes(sink, observations, limitations),
         review=_write_review(mission, items, results, sink),
     )
+
+
+def _write_notes(sink: Sink, observations: tuple[str, ...], limitations: tuple[str, ...]) -> Artifact:
+    """Everything the claims may have to leave out, and the record of the environment that no claim needs."""
+    environment = sink.artifact(ENVIRONMENT)
+    evidence = [] if environment is None else [worker_artifact(environment, "seed")]
+    notes = {"observations": list(observations), "limitations": list(limitations), "environment": evidence}
+    return sink.write_json(NOTES, notes)
 
 
 def _check(result: Result, sink: Sink) -> Check:

@@ -19,6 +19,7 @@ from pytest_reqfile.oracle.results import TAINTS, Result, to_outcome
 from pytest_reqfile.oracle.runner import Runnable, Runner
 from pytest_reqfile.oracle.sink import ENVIRONMENT, Sink
 from pytest_reqfile.oracle.source import UNKNOWN, source_state, tracked_paths
+from pytest_reqfile.oracle.stops import blocked_by_mission
 from pytest_reqfile.oracle.variables import command_variables, find_shell, own_environment
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.workspace.clock import Clock, SystemClock
@@ -109,10 +110,9 @@ class OracleSession:
 
     def _stop(self, item: PlannedItem) -> Ending | None:
         """Why nothing may be run for this item at all."""
-        if self.mission.problems:
-            return blocked("oracle-invalid", "; ".join(map(str, self.mission.problems)))
-        if item.kind == "absent":
-            return blocked("oracle-absent", "the mission has no verificationOracle command; supply one")
+        stop = blocked_by_mission(item, self.mission)
+        if stop is not None:
+            return stop
         if self._runner is None:
             return blocked("isolation-missing", self._refused)
         return self._taint

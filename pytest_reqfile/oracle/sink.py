@@ -38,12 +38,17 @@ class Sink:
     def read(self, ref: str) -> bytes:
         return read_evidence(self.folder / ref)
 
+    def artifact(self, ref: str) -> Artifact | None:
+        """What is at ``ref`` now; None where there is nothing."""
+        try:
+            data = self.read(ref)
+        except OSError:
+            return None
+        return Artifact(ref=ref, digest=sha256_digest(data), size=len(data))
+
     def holds(self, artifact: Artifact) -> bool:
         """Whether it is still what was written; without the kernel's protection a command could rewrite it."""
-        try:
-            return sha256_digest(self.read(artifact.ref)) == artifact.digest
-        except OSError:
-            return False
+        return self.artifact(artifact.ref) == artifact
 
 
 def open_sink(folder: Path, root: Path) -> Sink:

@@ -14,10 +14,10 @@ import pytest
 from pytest_reqfile.oracle.session import OracleOptions
 from pytest_reqfile.workspace.isolation import Request
 from pytest_reqfile.workspace.manifest import take_manifest
-from pytest_reqfile.workspace.process_tree import process_table
 from tests.support import Repo
 from tests.support.missions import criterion, entry, is_offered, mission, verify
 from tests.support.processes import wait_until
+from tests.support.sleepers import sleeping
 
 DISPOSABLE: tuple[Request, ...] = ("overlay", "copy")
 SAFE: tuple[Request, ...] = ("overlay", "readonly-namespace", "copy")
@@ -317,19 +317,6 @@ def test_nothing_outlives_its_command(project: Repo, mode: Request) -> None:
     assert found == [("pass", b"started\n")] * len(LEAVING_SOMETHING)
     assert max(result.seconds for result in verified.assembled.results.values()) < 10
     assert wait_until(lambda: not sleeping("471"))
-
-
-def sleeping(seconds: str) -> list[int]:
-    """The processes ``sleep SECONDS`` of this machine."""
-    found = []
-    for row in process_table():
-        try:
-            words = Path(f"/proc/{row.pid}/cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[:2] == [b"sleep", seconds.encode()]:
-            found.append(row.pid)
-    return found
 
 
 ENDLESS = (

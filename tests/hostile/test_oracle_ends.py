@@ -16,11 +16,11 @@ import pytest
 from pytest_reqfile.oracle.session import OracleOptions
 from pytest_reqfile.workspace.isolation import Request
 from pytest_reqfile.workspace.manifest import take_manifest
-from pytest_reqfile.workspace.process_tree import process_table
 from pytest_reqfile.workspace.processes import Cancellation
 from tests.support import Repo
 from tests.support.missions import criterion, entry, is_offered, mission, mission_text, verify
 from tests.support.processes import wait_until
+from tests.support.sleepers import sleeping
 
 
 @pytest.fixture(params=["overlay", "copy"])
@@ -67,19 +67,6 @@ def running(repo: Repo, scratch: Path, mode: Request) -> Iterator[subprocess.Pop
     process.communicate()
 
 
-def sleepers() -> list[int]:
-    """The sleeping processes of these tests."""
-    found = []
-    for row in process_table():
-        try:
-            words = Path(f"/proc/{row.pid}/cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if words[:2] == [b"sleep", b"473"]:
-            found.append(row.pid)
-    return found
-
-
 def mounts() -> int:
     """How many mounts this process sees."""
     return Path("/proc/self/mountinfo").read_text().count("\n")
@@ -95,7 +82,7 @@ def test_an_interrupted_run_still_tells_what_was_not_run(
     _, errors = running.communicate(timeout=30)
     assert running.returncode == 128 + number
     assert b"interrupted" in errors
-    assert wait_until(lambda: not sleepers())
+    assert wait_until(lambda: not sleeping("473"))
     assert (list(scratch.iterdir()), mounts()) == ([], before)
     claims = json.loads((repo.home / "sink" / "worker-claims.json").read_text())
     texts = [claim["text"] for claim in claims["claims"]]
@@ -117,10 +104,10 @@ def test_a_killed_run_leaves_no_process_and_no_half_file(
     running.kill()
     running.communicate(timeout=30)
     if mode == "overlay":
-        assert wait_until(lambda: not sleepers())
+        assert wait_until(lambda: not sleeping("473"))
     else:  # without a namespace only the command itself is tied to us, not what it started in its own session
-        assert wait_until(lambda: len(sleepers()) <= 2)
-        for pid in sleepers():
+        assert wait_until(lambda: len(sleeping("473")) <= 2)
+        for pid in sleeping("473"):
             os.kill(pid, signal.SIGKILL)
     assert (before[0].changed(take_manifest(repo.root)), mounts()) == ((), before[1])
     sink = repo.home / "sink"
@@ -152,7 +139,7 @@ def test_cancelling_from_another_thread(repo: Repo, mode: Request) -> None:
     verified = verify(repo, mission(entry("sleep 473"), entry("true", check_id="L")), isolation=mode, cancel=cancel)
     timer.join()
     assert {result.blocked for result in verified.assembled.results.values()} == {"interrupted"}
-    assert wait_until(lambda: not sleepers())
+    assert wait_until(lambda: not sleeping("473"))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a small file system needs root")

@@ -19,6 +19,8 @@ from pytest_reqfile.workspace.isolation import Request
 from pytest_reqfile.workspace.manifest import take_manifest
 from tests.support import Repo
 from tests.support.missions import criterion, entry, is_offered, mission, verify
+from tests.support.processes import wait_until
+from tests.support.sleepers import sleeping
 
 IDENTITY = {"GIT_AUTHOR_NAME": "x", "GIT_AUTHOR_EMAIL": "x@y.invalid"} | {
     "GIT_COMMITTER_NAME": "x",
@@ -237,7 +239,7 @@ def test_a_workspace_that_changes_meanwhile(repo: Repo, mode: Request) -> None:
     repo.write("marker", "")
     what = mission(
         entry("true"),
-        entry("sleep 1", check_id="D"),
+        entry("sleep 1.474", check_id="D"),
         entry("true", check_id="E"),
         criteria=[criterion()],
     )
@@ -245,10 +247,10 @@ def test_a_workspace_that_changes_meanwhile(repo: Repo, mode: Request) -> None:
     options = OracleOptions(isolation=mode)
     with open_session(what, repo.root, sink, repo.environment, options) as session:
         first = session.evaluate(session.items[0])
-        timer = threading.Timer(0.3, lambda: repo.write("a", "2"))
-        timer.start()
+        writer = threading.Thread(target=lambda: wait_until(lambda: bool(sleeping("1.474"))) and repo.write("a", "2"))
+        writer.start()
         second = session.evaluate(session.items[1])
-        timer.join()
+        writer.join()
         third = session.evaluate(session.items[2])
         taint = session.final_check()
     assert (first.status, second.status, third.status) == ("pass", "error", "error")

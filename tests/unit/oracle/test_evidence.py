@@ -335,3 +335,5 @@ def test_environment_of_the_run_is_recorded(repo: Repo) -> None:
     assert set(record["variables"]) >= {"HOME", "LC_ALL", "PATH", "TMPDIR"}
     assert "OPENROUTER_API_KEY" not in record["variables"]
     assert record["isolation"]["mode"] in ("overlay", "readonly-namespace", "copy")
+    (reference,) = json.loads(verified.sink.read("notes.json"))["environment"]
+    assert reference == {"ref": "environment.json", "digest": sha256_digest(verified.sink.read("environment.json"))}
