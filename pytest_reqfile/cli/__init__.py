@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -39,6 +40,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         terminal.error("interrupted")
         code = 128 + ending_signal(stop)
+    if argv is None:
+        # The process ends now: the interpreter's last collections would look through everything for nothing.
+        gc.freeze()
     return terminal.finish(code, CANNOT_WRITE)
 
 

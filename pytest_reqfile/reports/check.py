@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.outcome import NOT_LOOKED_AT, Finding, FindingKind, Location, Outcome
-from pytest_reqfile.reports.decisions import Conflict, Setup, ToDecide, to_decide
+
+if TYPE_CHECKING:
+    from pytest_reqfile.reports.decisions import Conflict, Setup, ToDecide
 
 _KIND_ORDER: Final[tuple[FindingKind, ...]] = ("violation", "advisory", "uncertain")
 
@@ -108,6 +110,8 @@ class CheckReport:
     @cached_property
     def decisions(self) -> tuple[ToDecide, ...]:
         """What people have to decide, pair by pair of requirements."""
+        from pytest_reqfile.reports.decisions import to_decide
+
         return to_decide(self.conflicts)
 
     def breaks(self, outcome: Outcome, finding: Finding) -> tuple[Conflict, ...]:

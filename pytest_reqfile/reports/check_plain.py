@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from pytest_reqfile.outcome import Finding, Outcome
 from pytest_reqfile.reports.check import CheckReport, ResolvedSource, RunError
-from pytest_reqfile.reports.decisions import Conflict
 from pytest_reqfile.reports.words import counted
 from pytest_reqfile.syntax.printable import visible
+
+if TYPE_CHECKING:
+    from pytest_reqfile.reports.decisions import Conflict
 
 
 def render_plain(report: CheckReport) -> str:
@@ -68,7 +71,7 @@ def finding_lines(outcome: Outcome, finding: Finding, breaks: Sequence[Conflict]
         yield from _message_lines(["  fix:"], finding.fix_hint, separator=" ")
     if breaks:
         yield f"  breaks: {', '.join(f'{c.breaks} (p={c.probability:.2f})' for c in breaks)}"
-    if outcome.details.get("source"):
+    if outcome.details.get("block"):  # a verifier has a source, too, but is taken from nowhere
         yield visible(f"  from: {outcome.details['block']}, use {outcome.details['source']}", kept=frozenset())
 
 

@@ -160,10 +160,12 @@ class _FileIndex:
     def _match_folder(self, folder: str) -> dict[str, tuple[str, ...]]:
         globs = self._globs[folder]
         texts = tuple(globs)
+        inside = [(path, relative) for path in self._union if (relative := below(path, folder)) is not None]
+        if not inside:  # as in most folders after an edit: no automaton is built for nothing
+            return dict.fromkeys(texts, ())
         found: list[list[str]] = [[] for _ in texts]
         patterns = GlobSet(tuple(globs.values()))
-        for path in self._union:
-            relative = below(path, folder)
-            for index in patterns.matches(relative) if relative is not None else ():
+        for path, relative in inside:
+            for index in patterns.matches(relative):
                 found[index].append(path)
         return {text: tuple(paths) for text, paths in zip(texts, found, strict=True)}

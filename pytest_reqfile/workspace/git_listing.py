@@ -3,65 +3,59 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pytest_reqfile.workspace.git import Git
 
-_NUL = b"\0"
+# ``-t`` opens each entry with a letter and a space, ``?`` for what is not tracked: one look through the folders
+# tells both.
+_LISTING: Final = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
+_UNTRACKED: Final = b"? "
+_TAG: Final = 2
+_NUL: Final = b"\0"
 
 
 class GitListing:
-    """One listing for one run. git works on it while the caller imports and parses.
-
-    Tracked and untracked files are listed apart, so that both are known without looking through the folders twice.
-    """
+    """One listing for one run. git works on it while the caller imports and parses."""
 
     def __init__(self, git: Git) -> None:
         self.root: Path = git.root
         self._git = git
-        self._tracked = git.start(*_TRACKED)
-        self._untracked = git.start(*_UNTRACKED)
+        self._call = git.start(*_LISTING)
 
     def list_files(self) -> tuple[str, ...]:
         """Tracked and untracked paths that are not ignored, in byte order; some may be no regular files."""
-        paths = {*self._tracked_bytes.split(_NUL), *self._untracked_bytes.split(_NUL)} - {b""}
+        paths = {entry[_TAG:] for entry in self._entries()}
         # Decoded at once: a repository has tens of thousands of paths.
         return tuple(os.fsdecode(_NUL.join(sorted(paths))).split("\0")) if paths else ()
 
     @cached_property
     def untracked(self) -> tuple[str, ...]:
         """Paths that are neither tracked nor ignored, in byte order."""
-        return tuple(os.fsdecode(path) for path in sorted(set(self._untracked_bytes.split(_NUL)) - {b""}))
+        paths = {entry[_TAG:] for entry in self._entries() if entry.startswith(_UNTRACKED)}
+        return tuple(map(os.fsdecode, sorted(paths)))
 
     def with_ending(self, endings: Iterable[str]) -> tuple[str, ...]:
         """The paths whose lower-cased text has one of the ASCII ``endings``, in byte order; the others stay bytes."""
-        found: set[bytes] = set()
-        for listing in (self._tracked_bytes, self._untracked_bytes):
-            lowered = listing.lower()
-            for ending in endings:
-                found.update(_ending(listing, lowered, ending.encode()))
+        lowered = self._listing.lower()
+        found = {path for ending in endings for path in _ending(self._listing, lowered, ending.encode())}
         return tuple(map(os.fsdecode, sorted(found)))
 
-    @cached_property
-    def _tracked_bytes(self) -> bytes:
-        return self._git.finish(self._tracked, _TRACKED)
+    def _entries(self) -> list[bytes]:
+        return self._listing.split(_NUL)[:-1]
 
     @cached_property
-    def _untracked_bytes(self) -> bytes:
-        return self._git.finish(self._untracked, _UNTRACKED)
+    def _listing(self) -> bytes:
+        return self._git.finish(self._call, _LISTING)
 
 
-_TRACKED = ("ls-files", "-z", "--cached")
-_UNTRACKED = ("ls-files", "-z", "--others", "--exclude-standard")
-
-
-def _ending(listing: bytes, lowered: bytes, ending: bytes) -> Iterable[bytes]:
+def _ending(listing: bytes, lowered: bytes, ending: bytes) -> Iterator[bytes]:
     at = lowered.find(ending + _NUL)
     while at >= 0:
         end = at + len(ending)
-        yield listing[listing.rfind(_NUL, 0, at) + 1 : end]
+        yield listing[listing.rfind(_NUL, 0, at) + 1 + _TAG : end]
         at = lowered.find(ending + _NUL, end)
