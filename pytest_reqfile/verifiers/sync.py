@@ -17,7 +17,7 @@ from pytest_reqfile.workspace.processes import CommandResult
 
 AI_RULEZ: Final = "ai-rulez"
 TIMEOUT: Final = 300
-_ITEM: Final = re.compile(r"^\W*(missing|edited|stale|orphan|blocked)\b\W+(\S.*?)\s*$")
+_ITEM: Final = re.compile(r"^\W*(missing|edited|stale|orphan|blocked)\b[\s:]+(\S.*?)\s*$")
 _DRIFTED: Final = 2
 NO_GENERATOR: Final = (
     "no generator is configured, so stale output would not be noticed: set the generator "
