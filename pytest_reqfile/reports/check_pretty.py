@@ -213,6 +213,8 @@ def _check(outcome: Outcome) -> str:
         facts.append("error" if outcome.status == "error" else outcome.reason)
     if details.get("units"):
         facts.append(f"{counted(int(details['units'] or 0), 'unit')} ({details.get('cached') or 0} cached)")
+    if details.get("model"):
+        facts.append(visible(str(details["model"]), kept=frozenset()))
     if details.get("files"):
         facts.append(counted(int(details["files"] or 0), "file"))
     if outcome.seconds:

@@ -1,4 +1,4 @@
-"""Cases G: decision checks, through the command line (seed 004 DECISION_CHECK); in edition 0.1 unless said otherwise."""
+"""Cases G: decision checks, through the command line (seed 004 DECISION_CHECK); edition 0.1 unless said otherwise."""
 
 from __future__ import annotations
 
