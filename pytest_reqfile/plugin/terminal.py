@@ -76,7 +76,10 @@ def _last_lines(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
 
 def _unfailing_lines(outcome: Outcome) -> list[str]:
     if outcome.status == "advisory":
-        return [line for finding in outcome.findings for line in finding_lines(outcome, finding)]
+        lines = [line for finding in outcome.findings for line in finding_lines(outcome, finding)]
+        if outcome.fix_hint and not any(finding.fix_hint for finding in outcome.findings):
+            lines.append(visible(f"  fix: {outcome.fix_hint}"))
+        return lines
     if outcome.status == "error" and not outcome.blocking:
         return [f"advisory error  {outcome.owner}  {first_message(outcome)}"]
     return []

@@ -115,7 +115,7 @@ def _terms(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield "Enforces", _text(target)
     if outcome.reason:
         yield ("Error" if outcome.status == "error" else "Reason"), _text(outcome.reason)
-    if outcome.details.get("source"):
+    if outcome.details.get("block"):
         yield "Taken from", _text(str(outcome.details["source"]))
     if not outcome.blocking:
         yield "Gate", "advisory: it never fails the run"

@@ -69,6 +69,10 @@ def _requirement_lines(outcome: Outcome) -> Iterator[str]:
         yield f"  enforces: {target}"
     elif outcome.why:
         yield f"  why: {outcome.why}"
+    summary = str(outcome.details.get("message") or "")
+    stated = outcome.details.get("stated") or any(finding.message in summary for finding in outcome.findings)
+    if summary and outcome.findings and not stated:
+        yield summary  # of a flat verifier no finding may say what was found: `key check failed` names no value
 
 
 def _finding_lines(finding: Finding, shown: Callable[[str], str]) -> Iterator[str]:

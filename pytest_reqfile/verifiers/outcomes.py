@@ -43,7 +43,7 @@ def outcome_of(result: Result, fail_on: FailOn = "error") -> Outcome:
         declared=result.declared,
         findings=findings,
         reason=_reason(result),
-        blocking=gating,
+        blocking=gating or status == "error",  # not looked at is never a pass, whatever the severity (seed 000)
         severity=result.severity,
         looked_at=max(1, result.files) if status == "pass" else result.files,
         seconds=result.seconds,

@@ -1,0 +1,3 @@
+CREATE TABLE orders ();
+-- down
+DROP TABLE orders;

@@ -1,0 +1,3 @@
+def list_orders():
+    # TODO page through them
+    return []
