@@ -32,6 +32,7 @@ def test_none(bench: Workbench, repo: Repo) -> None:
 
 @pytest.mark.case("verifiers:A16.3")
 @pytest.mark.case("verifiers:A16.4")
+@pytest.mark.case("verifiers:A16.14")
 @pytest.mark.case("verifiers:D-35")
 def test_exit_codes(bench: Workbench, repo: Repo) -> None:
     """2 for a failure, 0 for one below the failing severity."""

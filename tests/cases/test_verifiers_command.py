@@ -85,6 +85,7 @@ def test_variable(value: str, allowed: bool) -> None:
 
 
 @pytest.mark.case("verifiers:A9.2")
+@pytest.mark.case("verifiers:A9.20")
 def test_success(bench: Workbench) -> None:
     """The expected exit code is a pass."""
     assert _result(bench, argv=["true"]).status == "pass"

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_reqfile.outcome import Location
 from pytest_reqfile.verifiers.documents import compare
+from pytest_reqfile.verifiers.flat_format import FIELDS_OF_TYPE
 from pytest_reqfile.verifiers.outcomes import gates, outcome_of
 from pytest_reqfile.verifiers.results import Result
 from pytest_reqfile.verifiers.run import RunOptions
@@ -165,6 +166,23 @@ class TestGeneratedInSync:
         bench.result(RunOptions(drift=drift, profile="p"))
         bench.result(RunOptions(drift=drift))
         assert asked == ["p", ""]
+
+
+@pytest.mark.case("verifiers:A1.34")
+def test_every_type_is_evaluated(bench: Workbench) -> None:
+    """Each type that config.toml may name has a result of its own."""
+    fields: dict[str, dict[str, object]] = {
+        "file_exists": {"path": "x"},
+        "file_absent": {"path": "x"},
+        "glob_count": {"glob": "*", "min": 0},
+        "regex": {"glob": "*.md", "pattern": "x"},
+        "forbid": {"glob": "*.md", "pattern": "x"},
+        "key_equals": {"path": "x.json", "key": "k", "equals": "v"},
+        "generated_in_sync": {},
+    }
+    assert set(fields) == set(FIELDS_OF_TYPE)
+    bench.config("".join(flat(kind, kind, **fields[kind]) for kind in fields))
+    assert [result.type for result in bench.results()] == list(fields)
 
 
 class TestReport:

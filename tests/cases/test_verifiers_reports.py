@@ -105,6 +105,7 @@ def test_text(failing: VerifierReport) -> None:
     )
 
 
+@pytest.mark.case("verifiers:A16.22")
 def test_json(failing: VerifierReport) -> None:
     """Keys in their order, nothing that is empty."""
     document = json.loads(render_json(failing))
