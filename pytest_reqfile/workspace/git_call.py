@@ -68,6 +68,11 @@ class GitCall:
             self._process.wait()
             self._close()
 
+    def __del__(self) -> None:
+        """A run may end before it needs the answer; git must not outlive it."""
+        if hasattr(self, "_process"):
+            self.drop()
+
     def _close(self) -> None:
         self._out.close()
         self._err.close()

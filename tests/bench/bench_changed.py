@@ -1,7 +1,7 @@
 """`reqfile check --fast --changed` beside `git status` and an empty Python, in turns (issue 3.5).
 
-Run apart from the tests: ``python -m pytest tests/bench/bench_changed.py -s``. The speed of a machine changes from minute
-to minute, so the three are run in turns and their medians compared.
+Run apart from the tests: ``python -m pytest tests/bench/bench_changed.py -s``. The speed of a machine changes from
+minute to minute, so the three are run in turns and their medians compared.
 """
 
 from __future__ import annotations
