@@ -9,7 +9,6 @@ from typing import Final
 from pytest_reqfile.errors import FileError, ReqfileError
 from pytest_reqfile.outcome import Finding
 from pytest_reqfile.syntax.globs import Glob, expand_braces
-from pytest_reqfile.verifiers.documents import compare
 from pytest_reqfile.verifiers.evidence import Evidence
 from pytest_reqfile.verifiers.results import Result, flat_result
 from pytest_reqfile.verifiers.scan import Answer, Search
@@ -159,6 +158,8 @@ def _unread(answer: Answer) -> tuple[str, ...]:
 
 
 def _key(verifier: FlatVerifier, check: KeyCheck, evidence: Evidence) -> Result:
+    from pytest_reqfile.verifiers.documents import compare
+
     limit = evidence.settings.max_file_bytes
     path = resolved_path(evidence.tree.root, check.path.replace("\\", "/"))
     if path is None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_reqfile.outcome import Finding, Location, Outcome, Severity, Status
-from pytest_reqfile.verifiers.examples import ExampleResult
 from pytest_reqfile.verifiers.results import Result
 from pytest_reqfile.verifiers.words import sanitized
+
+if TYPE_CHECKING:
+    from pytest_reqfile.verifiers.examples import ExampleResult
 
 FailOn = Literal["error", "warning", "info", "none"]
 Details = dict[str, str | int | float | bool | None]
