@@ -44,7 +44,7 @@ def point_at_finding(report: pytest.TestReport) -> None:
     failure = report.longrepr
     if isinstance(failure, ExceptionChainRepr) and failure.reprcrash is not None:
         lines = [line for entry in failure.reprtraceback.reprentries for line in entry.lines]
-        failure.reprtraceback.reprentries = [ReprEntry(lines, None, None, failure.reprcrash, "long")]
+        failure.reprtraceback.reprentries = [ReprEntry(lines, None, None, failure.reprcrash, "short")]
 
 
 def crash_message(report: pytest.TestReport) -> str:

@@ -33,6 +33,10 @@ class ToolError(Exception):
     """The command did not give an answer; the text is the error of its outcome."""
 
 
+class UnreadableReportError(ToolError):
+    """What the command printed is not the report it should be; what it said on stderr may tell why."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContext:
     """What running a command needs besides its plan: ``root`` is the repository's absolute path, ``program`` ours."""
@@ -52,7 +56,9 @@ def evaluate_command(planned: PlannedCheck, context: CommandContext) -> Outcome:
     try:
         findings = _read_result(result, check, _placer(planned, context), context.edition)
     except ToolError as error:
-        return check_outcome(planned, "error", reason=str(error), seconds=result.seconds)
+        unread = isinstance(error, UnreadableReportError) and result.stderr.strip()
+        reason = f"{error}\n{tail(result.stderr)}" if unread else str(error)
+        return check_outcome(planned, "error", reason=reason, seconds=result.seconds)
     if check.mode == "advisory":
         findings = tuple(replace(f, kind="advisory") if f.kind == "violation" else f for f in findings)
     return check_outcome(planned, _status(findings), findings=findings, seconds=result.seconds)
@@ -112,7 +118,7 @@ def _exit_code(result: CommandResult, check: CommandCheck) -> int:
 
 def _report(result: CommandResult, check: CommandCheck) -> bytes:
     if result.dropped:
-        raise ToolError(f"`{check.run}`: output is larger than {REPORT_LIMIT // 1024 // 1024} MiB, so it was not read")
+        raise UnreadableReportError(f"`{check.run}`: output is larger than {REPORT_LIMIT // 1024 // 1024} MiB, so it was not read")
     return result.stdout
 
 
@@ -125,11 +131,12 @@ def _read_sarif(
     try:
         results = read_sarif(_report(result, check), plain=plain)
     except ProbabilityError as error:
-        raise ToolError(f"`{check.run}`: {error}") from error
+        raise UnreadableReportError(f"`{check.run}`: {error}") from error
     except SarifError as error:
-        raise ToolError(f"`{check.run}`: output is not valid SARIF: {error}") from error
+        raise UnreadableReportError(f"`{check.run}`: output is not valid SARIF: {error}") from error
     if code != 0 and not results:
-        raise ToolError(f"`{check.run}` exited with violation code {code} but its SARIF output lists no results")
+        problem = "its SARIF output lists no results"
+        raise UnreadableReportError(f"`{check.run}` exited with violation code {code} but {problem}")
     return sarif_findings(results, check.thresholds, check.fix_hint, place)
 
 
@@ -137,9 +144,10 @@ def _read_junit(output: bytes, code: int, check: CommandCheck, place: Callable[[
     try:
         report = read_junit(output)
     except JUnitError as error:
-        raise ToolError(f"`{check.run}`: {error}") from error
+        raise UnreadableReportError(f"`{check.run}`: {error}") from error
     if code != 0 and not report.failed:
-        raise ToolError(f"`{check.run}` exited with violation code {code} but its JUnit report lists no failed test")
+        problem = "its JUnit report lists no failed test"
+        raise UnreadableReportError(f"`{check.run}` exited with violation code {code} but {problem}")
     return junit_findings(report, check.fix_hint, place)
 
 

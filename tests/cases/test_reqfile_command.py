@@ -394,3 +394,9 @@ def test_outside_a_git_repository_exits_3(repo: Repo) -> None:
     outside.mkdir()
     done = repo.run("check", cwd=str(outside), env={"GIT_CEILING_DIRECTORIES": str(outside.parent)})
     expect(done, 3, "error  not inside a git repository\n\n0 checks run")
+
+
+def test_an_unreadable_report_is_explained_by_stderr(repo: Repo) -> None:
+    """What the tool said on stderr follows the error: a report that never came has its reason there."""
+    done = _run(repo, command("echo no such option >&2; exit 1", format="junit"))
+    expect(done, 3, "output is not valid JUnit XML: no element found: line 1, column 0\n    no such option\n")

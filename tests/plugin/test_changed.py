@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support import Repo
-from tests.support.reqfiles import OK, command, reqfile
+from tests.support.requirements import OK, command, req
 
 Run = Callable[..., pytest.RunResult]
 SEEN = command('f() { echo "saw $*"; exit 1; }; f', files="**/*.txt", pass_files=True)
@@ -17,7 +17,7 @@ SEEN = command('f() { echo "saw $*"; exit 1; }; f', files="**/*.txt", pass_files
 @pytest.fixture
 def history(project: Repo) -> Repo:
     """SEEN looks at text files, ALWAYS takes none; two commits of them on main, nothing changed since."""
-    project.write("Reqfile.yaml", reqfile({"SEEN": [SEEN], "ALWAYS": [OK]}))
+    project.write("Reqfile.yaml", req(SEEN=[SEEN], ALWAYS=[OK]))
     project.write("old.txt")
     project.write("kept.txt")
     project.commit()
@@ -83,7 +83,7 @@ def test_the_base_of_the_config_and_of_the_ini(history: Repo, run: Run) -> None:
 def examples(project: Repo) -> Repo:
     """NO_FIXME with three labeled examples, one of which it gets wrong."""
     check = command('f() { if grep -l FIXME "$@"; then exit 1; fi; }; f', files="**/*.txt", pass_files=True)
-    project.write("Reqfile.yaml", reqfile({"NO_FIXME": [check], "BARE": [OK]}))
+    project.write("Reqfile.yaml", req(NO_FIXME=[check], BARE=[OK]))
     base = ".reqfile/NO_FIXME/examples"
     project.write(f"{base}/violation-plain/a.txt", "FIXME\n")
     project.write(f"{base}/ok-plain/a.txt", "fine\n")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support import Repo
-from tests.support.reqfiles import OK, reqfile, say
+from tests.support.requirements import OK, req, say
 
 Run = Callable[..., pytest.RunResult]
 
@@ -20,9 +20,9 @@ def collected(result: pytest.RunResult) -> list[str]:
 @pytest.fixture
 def nested(project: Repo) -> Repo:
     """Requirements at the root, in app/ and in a folder that pytest does not enter, with a Python test."""
-    project.write("Reqfile.yaml", reqfile({"TOP": [OK]}))
-    project.write("app/Reqfile.yaml", reqfile({"SUB": [OK, say("x")]}, kind="product"))
-    project.write(".hidden/Reqfile.yaml", reqfile({"HIDDEN": [OK]}))
+    project.write("Reqfile.yaml", req(TOP=[OK]))
+    project.write("app/Reqfile.yaml", req("product", SUB=[OK, say("x")]))
+    project.write(".hidden/Reqfile.yaml", req(HIDDEN=[OK]))
     project.write("tests/test_a.py", "def test_a(): pass\n")
     return project
 
@@ -105,7 +105,7 @@ def test_a_bad_file_is_an_error_and_hides_no_other(nested: Repo, run: Run) -> No
 
 def test_near_misses_are_errors(project: Repo, run: Run) -> None:
     """A near-miss name of a Reqfile or config is its own ::load; another tool's file of that name is nothing."""
-    project.write("reqfile.yml", reqfile({"A": [OK]}))
+    project.write("reqfile.yml", req(A=[OK]))
     project.write("other/reqfile.yaml", "on: push\n")
     project.write(".reqfile/config.yml", "base: main\n")
     result = run("-rE")
@@ -120,8 +120,8 @@ def test_near_misses_are_errors(project: Repo, run: Run) -> None:
 
 def test_a_broken_config_makes_its_checks_errors(project: Repo, run: Run) -> None:
     """Checks below a config that cannot be read are not judged by settings that were meant to be others."""
-    project.write("Reqfile.yaml", reqfile({"TOP": [OK]}))
-    project.write("app/Reqfile.yaml", reqfile({"SUB": [OK]}))
+    project.write("Reqfile.yaml", req(TOP=[OK]))
+    project.write("app/Reqfile.yaml", req(SUB=[OK]))
     project.write("app/.reqfile/config.yaml", "exclud: []\n")
     result = run("-rE")
     result.assert_outcomes(passed=1, errors=2)
@@ -135,8 +135,8 @@ def test_a_broken_config_makes_its_checks_errors(project: Repo, run: Run) -> Non
 
 def test_a_repeated_id_is_an_error_of_the_later_file(project: Repo, run: Run) -> None:
     """The first file keeps its items; the later one's ::load names both (design 2.6)."""
-    project.write("Reqfile.yaml", reqfile({"SAME": [OK]}))
-    project.write("app/Reqfile.yaml", reqfile({"SAME": [OK], "OTHER": [OK]}))
+    project.write("Reqfile.yaml", req(SAME=[OK]))
+    project.write("app/Reqfile.yaml", req(SAME=[OK], OTHER=[OK]))
     result = run("-rE")
     result.assert_outcomes(passed=2, errors=1)
     result.stdout.fnmatch_lines(
@@ -165,7 +165,7 @@ def test_outside_a_repository_a_reqfile_is_an_error(pytester: pytest.Pytester, m
     """Without git nothing can be listed: an error, never an empty pass; --reqfile is a usage error."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(pytester.path.parent))
     monkeypatch.delenv("REQFILE_RUN", raising=False)
-    pytester.path.joinpath("Reqfile.yaml").write_text(reqfile({"A": [OK]}))
+    pytester.path.joinpath("Reqfile.yaml").write_text(req(A=[OK]))
     pytester.runpytest_inprocess().assert_outcomes(errors=1)
     result = pytester.runpytest_inprocess("--reqfile")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -174,7 +174,7 @@ def test_outside_a_repository_a_reqfile_is_an_error(pytester: pytest.Pytester, m
 
 def test_collect_only_runs_nothing(project: Repo, run: Run) -> None:
     """--co starts no command."""
-    project.write("Reqfile.yaml", reqfile({"A": [say("x > started")]}))
+    project.write("Reqfile.yaml", req(A=[say("x > started")]))
     run("--co")
     assert not project.path("started").exists()
 
@@ -188,7 +188,7 @@ def test_names_use_the_fixed_alphabet(nested: Repo, run: Run) -> None:
 
 def test_an_unknown_requirement_is_an_error_of_the_linked_test(project: Repo, run: Run) -> None:
     """@pytest.mark.requirement takes one or more ids; one that no Reqfile defines makes the test an error."""
-    project.write("Reqfile.yaml", reqfile({"A": [OK], "B": [OK]}))
+    project.write("Reqfile.yaml", req(A=[OK], B=[OK]))
     project.write(
         "test_links.py",
         "import pytest\n"
@@ -204,7 +204,7 @@ def test_an_unknown_requirement_is_an_error_of_the_linked_test(project: Repo, ru
 
 def test_fixtures_give_the_repository_and_its_catalog(project: Repo, run: Run) -> None:
     """Ordinary tests can ask what the repository requires."""
-    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("Reqfile.yaml", req(A=[OK]))
     project.write(
         "test_fixtures.py",
         "def test_catalog(reqfile_catalog, reqfile_repository):\n"
@@ -216,7 +216,7 @@ def test_fixtures_give_the_repository_and_its_catalog(project: Repo, run: Run) -
 
 def test_bad_option_values_are_usage_errors(project: Repo, run: Run) -> None:
     """An edition that does not exist stops the run before anything runs, from flag, ini or environment."""
-    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("Reqfile.yaml", req(A=[OK]))
     assert run("--reqfile-edition=0.3").ret == pytest.ExitCode.USAGE_ERROR
     result = run("-o", "reqfile_edition=0.3")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -14,7 +14,7 @@ import pytest
 from tests.support import Completed, Repo
 from tests.support.neighbours import NEIGHBOURS, without_neighbours
 from tests.support.reports import read_json
-from tests.support.reqfiles import OK, command, reqfile, say
+from tests.support.requirements import OK, command, req, say
 
 FOUND = {
     "message": {"text": "bare except"},
@@ -41,7 +41,7 @@ def project(project: Repo) -> Repo:
         "BREAKS": [command("exit 7")],
         "QUIET": [command("exit 1", files="**/*.go")],
     }
-    project.write("Reqfile.yaml", reqfile(checks))
+    project.write("Reqfile.yaml", req(**checks))
     project.write("shop.py", "def used(): return 1\n")
     project.write("test_a.py", LINKED)
     return project
@@ -94,7 +94,7 @@ def test_randomly(project: Repo) -> None:
 def test_rerunfailures(project: Repo) -> None:
     """What counts is the last attempt: a check is evaluated again, and the report has it once."""
     flaky = command("test -f ran || { touch ran; echo first; exit 1; }")
-    project.write("Reqfile.yaml", reqfile({"FLAKY": [flaky], "FAILS": [say("always")], "BREAKS": [command("exit 7")]}))
+    project.write("Reqfile.yaml", req(FLAKY=[flaky], FAILS=[say("always")], BREAKS=[command("exit 7")]))
     done = run(project, ("rerunfailures",), "--reruns=1", "Reqfile.yaml")
     assert done.code == 1
     assert re.search(r"1 failed, 1 passed, 1 error, 3 rerun in", done.out), done.out
@@ -103,7 +103,7 @@ def test_rerunfailures(project: Repo) -> None:
 
 def test_timeout(project: Repo) -> None:
     """Its timeout is an error in its words, the command is gone, and the next item runs."""
-    project.write("Reqfile.yaml", reqfile({"HANGS": [command("sleep 61.375; true")], "PASSES": [OK]}))
+    project.write("Reqfile.yaml", req(HANGS=[command("sleep 61.375; true")], PASSES=[OK]))
     done = run(project, ("timeout",), "--timeout=2", "Reqfile.yaml")
     assert done.code == 1
     assert statuses(project) == {"HANGS": "error", "PASSES": "pass"}

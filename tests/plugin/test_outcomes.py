@@ -9,22 +9,17 @@ from collections.abc import Callable
 import pytest
 
 from tests.support import Repo
-from tests.support.reqfiles import OK, command, reqfile, say
+from tests.support.requirements import OK, command, req, say
 
 Run = Callable[..., pytest.RunResult]
 
-EVERYTHING = reqfile(
-    {
-        "PASSES": [OK],
-        "FAILS": [
-            command("cat found.sarif; exit 1", format="sarif"),
-            say("second line", fix_hint="Do it."),
-        ],
-        "BREAKS": [command("echo boom; exit 7")],
-        "ADVISES": [say("think of it", mode="advisory"), command("exit 9", mode="advisory")],
-        "QUIET": [command("exit 1", files="**/*.go")],
-        "SLOW": [say("quick", fast=True), OK],
-    }
+EVERYTHING = req(
+    PASSES=[OK],
+    FAILS=[command("cat found.sarif; exit 1", format="sarif"), say("second line", hint="Do it.")],
+    BREAKS=[command("echo boom; exit 7")],
+    ADVISES=[say("think of it", mode="advisory"), command("exit 9", mode="advisory")],
+    QUIET=[command("exit 1", files="**/*.go")],
+    SLOW=[say("quick", fast=True), OK],
 )
 SARIF = """{"runs": [{"results": [
   {"message": {"text": "one"}, "ruleId": "E1",
@@ -151,7 +146,7 @@ def test_last_failed_runs_the_failures_again(everything: Repo) -> None:
 
 def test_hostile_text_does_not_reach_the_terminal(project: Repo, run: Run) -> None:
     """Control characters of a command's output are shown, not obeyed."""
-    project.write("Reqfile.yaml", reqfile({"X": [command("printf 'a\\033[2Jb\\001'; exit 1")]}))
+    project.write("Reqfile.yaml", req(X=[command("printf 'a\\033[2Jb\\001'; exit 1")]))
     text = run().stdout.str()
     assert "a\\x1b[2Jb\\x01" in text
     assert "\x1b[2J" not in text
@@ -160,9 +155,7 @@ def test_hostile_text_does_not_reach_the_terminal(project: Repo, run: Run) -> No
 def test_a_requirement_may_run_pytest(project: Repo, run: Run) -> None:
     """A pytest started by a command check collects none of our items unless asked by path (design 2.1)."""
     project.write("test_a.py", "def test_a(): pass\n")
-    project.write(
-        "Reqfile.yaml", reqfile({"TESTS": [command(f"{sys.executable} -m pytest -q -p no:cacheprovider . >out.txt")]})
-    )
+    project.write("Reqfile.yaml", req(TESTS=[command(f"{sys.executable} -m pytest -q -p no:cacheprovider . >out.txt")]))
     run("Reqfile.yaml").assert_outcomes(passed=1)
     assert "1 passed" in project.path("out.txt").read_text()
     nested = project.pytest("--reqfile", "--co", "-q", env={"REQFILE_RUN": "x"})
@@ -173,7 +166,7 @@ def test_a_requirement_may_run_pytest(project: Repo, run: Run) -> None:
 
 def test_a_killed_worker_leaves_an_error(project: Repo) -> None:
     """A worker that dies takes no outcome with it: its item is an error in the section's counts."""
-    project.write("Reqfile.yaml", reqfile({"DIES": [command("kill -9 $PPID; sleep 5")], "LIVES": [OK]}))
+    project.write("Reqfile.yaml", req(DIES=[command("kill -9 $PPID; sleep 5")], LIVES=[OK]))
     done = project.pytest("-n", "2", "--max-worker-restart=0")
     assert done.code == 1
     assert re.search(r"checks? run, 0 with nothing to check\. 0 violations, 0 advisory findings, 1 error\.", done.out)
@@ -187,7 +180,7 @@ def test_a_bug_keeps_its_traceback(project: Repo, run: Run, monkeypatch: pytest.
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr(OpenedRepository, "evaluate", explode)
-    project.write("Reqfile.yaml", reqfile({"A": [OK]}))
+    project.write("Reqfile.yaml", req(A=[OK]))
     result = run()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*ZeroDivisionError: a bug", "1 check run, * 1 error."])
