@@ -11,9 +11,10 @@ from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import GitError, UsageError
 from pytest_reqfile.oracle.assembly import Assembled, assemble
 from pytest_reqfile.oracle.mission import Mission
+from pytest_reqfile.oracle.opening import open_session
 from pytest_reqfile.oracle.reading import read_mission
 from pytest_reqfile.oracle.schema import find_schema
-from pytest_reqfile.oracle.session import OracleOptions, OracleSession, open_session
+from pytest_reqfile.oracle.session import OracleOptions, OracleSession
 from pytest_reqfile.oracle.sink import Sink, open_sink
 from pytest_reqfile.oracle.standard_forms import write_ctrf, write_statement
 from pytest_reqfile.oracle.summary import summary_lines

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from pytest_reqfile.errors import GitError, ReqfileError
+from pytest_reqfile.errors import GitError
 from pytest_reqfile.oracle.baseline import changed_paths_command, missing_at, run_at_baseline
+from pytest_reqfile.oracle.claims import one_line
 from pytest_reqfile.oracle.classify import Ending, blocked
 from pytest_reqfile.oracle.doubts import confidence_of
 from pytest_reqfile.oracle.gate import refusal
@@ -17,18 +15,11 @@ from pytest_reqfile.oracle.plan import PlannedItem, plan_mission
 from pytest_reqfile.oracle.receipts import Circumstances, Execution, write_receipt
 from pytest_reqfile.oracle.results import TAINTS, Result, to_outcome
 from pytest_reqfile.oracle.runner import Runnable, Runner
-from pytest_reqfile.oracle.sink import ENVIRONMENT, Sink
-from pytest_reqfile.oracle.source import UNKNOWN, source_state, tracked_paths
+from pytest_reqfile.oracle.sink import Sink
 from pytest_reqfile.oracle.stops import blocked_by_mission
-from pytest_reqfile.oracle.variables import command_variables, find_shell, own_environment
 from pytest_reqfile.outcome import Outcome
-from pytest_reqfile.workspace.clock import Clock, SystemClock
-from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.git import Git
-from pytest_reqfile.workspace.isolation import IsolatedWorkspace, Request, isolated_workspace
-from pytest_reqfile.workspace.machine import editable_installs, python_prefixes, this_machine
-from pytest_reqfile.workspace.paths import canonical
-from pytest_reqfile.workspace.processes import Cancellation
+from pytest_reqfile.workspace.clock import Clock
+from pytest_reqfile.workspace.isolation import Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +91,7 @@ class OracleSession:
         if item.guard is not None and item.guard.kind == "check":
             return self._of_checks(item, item.guard)
         if item.guard is not None and item.guard.kind == "prose":
-            text = f"mustNotRegress '{_one_line(item.guard.check_id)}' has no executable check"
+            text = f"mustNotRegress '{one_line(item.guard.check_id)}' has no executable check"
             return self._conclude(item, nothing, blocked("prerequisite-missing", text))
         runnable = self._runnable(item)
         if isinstance(runnable, Ending):
@@ -125,7 +116,7 @@ class OracleSession:
             return runnable
         unsafe = None if runnable.ours else refusal(runnable.command)
         if unsafe is not None and item.check_id not in self._options.allow:
-            text = f"refused to run `{_one_line(runnable.shown)}`: {unsafe}; the conductor may allow it by its checkId"
+            text = f"refused to run `{one_line(runnable.shown)}`: {unsafe}; the conductor may allow it by its checkId"
             return blocked("oracle-unsafe", text)
         if runnable.defaulted and self._options.require_exit_codes:
             return blocked("oracle-invalid", f"needs an expectedExitCode for {item.check_id}")
@@ -220,11 +211,8 @@ def _of_command(command: OracleCommand) -> Runnable:
 def _of_paths(execution: Execution, ending: Ending) -> Ending:
     """git's answer about guarded paths: 0 unchanged, 1 changed, anything else no answer."""
     if ending.exit_code not in {0, 1} or execution.run is None:
-        return (
-            ending
-            if ending.verdict == "blocked"
-            else blocked("prerequisite-missing", "git could not compare the paths")
-        )
+        unclear = blocked("prerequisite-missing", "git could not compare the paths")
+        return ending if ending.verdict == "blocked" else unclear
     paths = [name for name in execution.run.result.stdout.decode("utf-8", "replace").split("\0") if name]
     if ending.exit_code == 0:
         return replace(ending, explanation="unchanged since the baseline")
@@ -238,107 +226,7 @@ def _observations(item: PlannedItem, execution: Execution) -> tuple[str, ...]:
     found = []
     if run.writes:
         shown = ", ".join(run.writes[:3]) + (", …" if len(run.writes) > 3 else "")
-        found.append(f"{item.check_id} wrote {len(run.writes)} paths in the disposable workspace: {_one_line(shown)}")
+        found.append(f"{item.check_id} wrote {len(run.writes)} paths in the disposable workspace: {one_line(shown)}")
     if run.result.dropped or run.result.dropped_stderr:
         found.append(f"{item.check_id}: output kept only in part")
     return tuple(found)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-@contextmanager
-def open_session(
-    mission: Mission,
-    root: Path,
-    sink: Sink,
-    env: Environment,
-    options: OracleOptions,
-    *,
-    clock: Clock | None = None,
-    cancel: Cancellation | None = None,
-) -> Iterator[OracleSession]:
-    """Prepare an isolated workspace for ``root`` and verify in it; nothing of it is left afterwards.
-
-    Without isolation, or where the workspace cannot be read, every item is blocked and says why; nothing is raised.
-    A mission with problems, or without commands and guards, prepares nothing.
-    """
-    clock = clock or SystemClock()
-    root = canonical(root)
-    ours = own_environment(env, root)
-    shell = find_shell(ours)
-    around = Circumstances(
-        mission_digest=mission.digest,
-        machine=this_machine(),
-        shell=shell.version or shell.path,
-        isolation=None,
-        source=UNKNOWN,
-    )
-    with ExitStack() as stack:
-        runner, refused = None, ""
-        if not mission.problems and (mission.commands or mission.guards):
-            try:
-                around = replace(around, source=source_state(root, ours))
-                workspace = stack.enter_context(isolated_workspace(root, ours, options.isolation))
-                around = _with_workspace(around, workspace, ours)
-                variables = _variables(workspace, env, options)
-                runner = Runner(
-                    workspace=workspace,
-                    env=ours,
-                    git=Git(root, ours),
-                    shell=shell,
-                    variables=variables,
-                    source=around.source,
-                    timeout_ms=options.timeout_ms,
-                    clock=clock,
-                    cancel=cancel,
-                )
-                _write_environment(sink, around, shell.path, variables)
-            except ReqfileError as error:
-                refused = str(error)
-        yield OracleSession(mission, sink, around, options, runner, refused, clock)
-
-
-def _with_workspace(around: Circumstances, workspace: IsolatedWorkspace, env: Environment) -> Circumstances:
-    prefixes = (env.get("VIRTUAL_ENV") or "", *python_prefixes(env.get("PATH") or ""))
-    elsewhere = workspace.folder != workspace.root
-    return replace(
-        around,
-        isolation=workspace.isolation,
-        tracked=tracked_paths(workspace.root, env),
-        bypasses=editable_installs(workspace.root, prefixes) if elsewhere else (),
-    )
-
-
-def _variables(workspace: IsolatedWorkspace, env: Environment, options: OracleOptions) -> dict[str, str]:
-    return command_variables(
-        env,
-        home=workspace.home,
-        temporary=workspace.temporary,
-        ceiling=str(workspace.folder.parent),
-        passed=options.passed,
-    )
-
-
-def _write_environment(sink: Sink, around: Circumstances, shell: str, variables: dict[str, str]) -> None:
-    isolation, machine = around.isolation, around.machine
-    assert isolation is not None
-    sink.write_json(
-        ENVIRONMENT,
-        {
-            "briefDigest": around.mission_digest,
-            "platform": machine.platform,
-            "arch": machine.arch,
-            "python": machine.python,
-            "shell": {"path": shell, "version": around.shell},
-            "variables": sorted(variables),
-            "isolation": {"mode": isolation.mode, "enforced": isolation.enforced, "network": isolation.network},
-            "source": {
-                "head": around.source.head,
-                "clean": around.source.clean,
-                "tree": around.source.tree,
-                "snapshotHash": around.source.snapshot_hash,
-            },
-        },
-    )

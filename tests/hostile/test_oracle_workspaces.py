@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from pytest_reqfile.oracle.assembly import assemble
-from pytest_reqfile.oracle.session import OracleOptions, open_session
+from pytest_reqfile.oracle.opening import open_session
+from pytest_reqfile.oracle.session import OracleOptions
 from pytest_reqfile.oracle.sink import open_sink
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.isolation import Request

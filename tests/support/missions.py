@@ -11,9 +11,10 @@ from typing import Any
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.oracle.assembly import Assembled, assemble
 from pytest_reqfile.oracle.mission import Mission
+from pytest_reqfile.oracle.opening import open_session
 from pytest_reqfile.oracle.reading import read_mission
 from pytest_reqfile.oracle.results import Result
-from pytest_reqfile.oracle.session import OracleOptions, open_session
+from pytest_reqfile.oracle.session import OracleOptions
 from pytest_reqfile.oracle.sink import Sink, open_sink
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.workspace.environment import Environment

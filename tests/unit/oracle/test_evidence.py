@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.oracle.assembly import assemble
 from pytest_reqfile.oracle.digests import Artifact, canonical_json, sha256_digest
+from pytest_reqfile.oracle.opening import open_session
 from pytest_reqfile.oracle.plan import plan_mission
 from pytest_reqfile.oracle.receipts import recorded_streams
 from pytest_reqfile.oracle.results import Result, from_outcome, to_outcome
-from pytest_reqfile.oracle.session import OracleOptions, open_session
+from pytest_reqfile.oracle.session import OracleOptions
 from pytest_reqfile.oracle.sink import open_sink
 from pytest_reqfile.oracle.source import source_state
 from pytest_reqfile.outcome import from_wire, to_wire
