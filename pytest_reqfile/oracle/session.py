@@ -67,10 +67,13 @@ class OracleSession:
         return tuple(self._results.values())
 
     def evaluate(self, item: PlannedItem) -> Outcome:
-        """The outcome of one item, its receipt written. Never raises for what a command does."""
-        result = self._result(item)
-        self._results[item.name] = result
-        return to_outcome(item, result)
+        """The outcome of one item, its receipt written. Never raises for what a command does.
+
+        An item runs once: asked again it has the outcome it had, so that no retry hides a failed oracle (spec 5.2).
+        """
+        if item.name not in self._results:
+            self._results[item.name] = self._result(item)
+        return to_outcome(item, self._results[item.name])
 
     def final_check(self) -> Ending | None:
         """Looks once more, now that all is over, whether the reviewed workspace is as it was; gives ``final_taint``."""
