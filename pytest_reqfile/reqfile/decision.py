@@ -91,7 +91,7 @@ def parse_decision(text: str, path: str) -> Decision:
 def _read_units(fields: Fields, problems: Problems) -> tuple[UnitRule, ...]:
     before = len(problems)
     nodes = fields.list("units")
-    if not nodes and len(problems) == before:
+    if not nodes and fields.usable and len(problems) == before:
         fields.refuse("units", "`units` must list at least one ast-grep rule")
     return tuple(unit for node in nodes if (unit := _read_unit(node, problems)) is not None)
 
