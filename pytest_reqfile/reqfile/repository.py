@@ -100,11 +100,16 @@ class Repository:
         return self.store or DirectParser()
 
     def command_environment(self, more_secrets: Iterable[str] = ()) -> Environment:
-        """What commands see: nothing of a surrounding git hook, and no key that a decision check would use."""
+        """What commands see: nothing of a surrounding git hook, and no key that a decision check would use.
+
+        The usual variable is hidden also where every config names another, or a hostile one could ask for that.
+        """
+        from pytest_reqfile.reqfile.settings import DecisionSettings
+
         settings = self.catalog.settings
-        folders = {"", *(config.folder for config in settings.configs)}
-        secrets = {settings.decision(folder).api_key_env for folder in folders}
-        return for_command(self.environment, tuple(sorted(secrets.union(more_secrets))))
+        named = {config.api_key_env for config in settings.configs if config.api_key_env is not None}
+        secrets = {DecisionSettings().api_key_env, *named, *more_secrets}
+        return for_command(self.environment, tuple(sorted(secrets)))
 
 
 def open_repository(
