@@ -108,7 +108,7 @@ class _Run:
         current = file.read()
         if current is None and self._flags.check:
             return self._no_lock(file, folder)
-        report = check_requirements(things, catalog.problems, Path(repository.root), hasher, current or Lock(tree="-"))
+        report = check_requirements(things, catalog.problems, Path(repository.root), hasher, current)
         return self._show(report, folder, has_lock=current is not None)
 
     def _tools(self, project: Project, *, cached: bool) -> _WithCache:

@@ -12,7 +12,7 @@ from typing import Final, Literal, Protocol
 
 from pytest_reqfile.errors import FormatError, Problem
 from pytest_reqfile.lock.changes import Report, sorted_changes
-from pytest_reqfile.lock.compare import Present, compare_content
+from pytest_reqfile.lock.compare import Present, compare_content, compare_items
 from pytest_reqfile.lock.digest import Leaf, file_leaf, irregular_leaf, symlink_leaf, tree_digest
 from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.file import LockFile
@@ -109,12 +109,17 @@ def renew_requirements(
 
 
 def check_requirements(
-    things: Iterable[Thing], problems: tuple[Problem, ...], root: Path, hasher: Hasher, lock: Lock
+    things: Iterable[Thing], problems: tuple[Problem, ...], root: Path, hasher: Hasher, lock: Lock | None
 ) -> Report:
-    """The differences between ``lock`` and ``things``; every one of ``problems`` keeps it from being in sync."""
+    """The differences between ``lock`` and ``things``; every one of ``problems`` keeps it from being in sync.
+
+    Without a lock everything is new.
+    """
     items = pin_things(things, root, hasher)
-    pins = Pins(items=items, problems=tuple(map(str, problems)))
     name = REQFILE_LOCK.rpartition("/")[2]
+    if lock is None:
+        return Report(name=name, changes=sorted_changes(compare_items((), items)), looked_at={"source": len(items)})
+    pins = Pins(items=items, problems=tuple(map(str, problems)))
     changes = compare_content(lock, name, Present(pins=pins, include_outputs=False))
     return Report(
         name=name,
