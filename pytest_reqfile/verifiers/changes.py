@@ -14,7 +14,6 @@ from pytest_reqfile.verifiers.tree import Tree
 from pytest_reqfile.verifiers.words import go_quoted
 from pytest_reqfile.workspace.bulk import BulkReader
 from pytest_reqfile.workspace.git import Git
-from pytest_reqfile.workspace.parallel import at_once
 from pytest_reqfile.workspace.paths import byte_order
 
 _END_OF_OPTIONS: Final = "--end-of-options"
@@ -102,8 +101,9 @@ def _since(tree: Tree, revision: str, with_lines: bool) -> ChangeSet:
         git = _inside(tree)
         base = _merge_base(git, revision)
         # git looks at every file for each of the two, and there is more than one processor.
-        tracked, out = at_once(lambda: _diff(tree, git, (base, "--"), with_lines), lambda: git.run(_UNTRACKED))
-        listed = set(os.fsdecode(out).split("\0")) - {""}
+        call = git.start(*_UNTRACKED)
+        tracked = _diff(tree, git, (base, "--"), with_lines)
+        listed = set(os.fsdecode(git.finish(call, _UNTRACKED)).split("\0")) - {""}
     except GitError as error:
         raise GitError(f"resolve changed files: {error}") from None
     # An untracked file counts as new, also where the index forgot a file that is still on disk.
@@ -116,7 +116,7 @@ def _since(tree: Tree, revision: str, with_lines: bool) -> ChangeSet:
 def _staged(tree: Tree, with_lines: bool) -> ChangeSet:
     try:
         git = _inside(tree)
-        if git.ask(("rev-parse", "--verify", "--quiet", "HEAD^{commit}")).code != 0:
+        if git.start("rev-parse", "--verify", "--quiet", "HEAD^{commit}").reply().code != 0:
             raise GitError("the repository has no commits to compare the index with")
         return ChangeSet(_sorted(_diff(tree, git, ("--cached", "HEAD", "--"), with_lines)))
     except GitError as error:
@@ -131,13 +131,13 @@ def _inside(tree: Tree) -> Git:
 
 def _merge_base(git: Git, revision: str) -> str:
     """The commit where HEAD left ``revision``; both are resolved once, so that they are never read as options."""
-    reply = git.ask(("rev-parse", "--verify", "--quiet", _END_OF_OPTIONS, f"{revision}^{{commit}}"))
+    reply = git.start("rev-parse", "--verify", "--quiet", _END_OF_OPTIONS, f"{revision}^{{commit}}").reply()
     if reply.code != 0:
         raise GitError(
             f"base revision {go_quoted(revision)} does not exist in this repository "
             "(in a shallow clone, fetch the base ref first)"
         )
-    found = git.ask(("merge-base", _END_OF_OPTIONS, os.fsdecode(reply.out).strip(), "HEAD"))
+    found = git.start("merge-base", _END_OF_OPTIONS, os.fsdecode(reply.out).strip(), "HEAD").reply()
     if found.code != 0 or not found.out.strip():
         raise GitError(
             f"no common ancestor between {go_quoted(revision)} and HEAD (shallow clone or unrelated history)"
@@ -147,8 +147,8 @@ def _merge_base(git: Git, revision: str) -> str:
 
 def _diff(tree: Tree, git: Git, against: tuple[str, ...], with_lines: bool) -> tuple[Change, ...]:
     if not with_lines:
-        return parse_diff(git.run((*_DIFF, *against)))[0]
-    changes, patch = parse_diff(git.run((*_DIFF, "-p", "-U0", *against)))
+        return parse_diff(git.answer(*_DIFF, *against))[0]
+    changes, patch = parse_diff(git.answer(*_DIFF, "-p", "-U0", *against))
     texts = _texts(tree, patch.binary)
     added = patch.added
     if texts:  # `-diff` in .gitattributes hides the lines of a text; a ratchet must see them all the same
@@ -176,7 +176,7 @@ def _forced(git: Git, against: tuple[str, ...], paths: tuple[str, ...]) -> Patch
     """The patch with ``--text``; renames keep their partner only when everything is compared."""
     added: dict[str, Lines] = {}
     wanted = frozenset(paths)
-    _, patch = parse_diff(git.run((*_DIFF, "--text", "-p", "-U0", *against)))
+    _, patch = parse_diff(git.answer(*_DIFF, "--text", "-p", "-U0", *against))
     added.update((path, lines) for path, lines in patch.added.items() if path in wanted)
     return Patch(added=added, binary=())
 

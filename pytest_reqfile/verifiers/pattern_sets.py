@@ -13,6 +13,7 @@ from typing import Final
 
 from pytest_reqfile.syntax.patterns import Haystack, Pattern, compile_pattern
 from pytest_reqfile.syntax.re2_library import load_re2
+from pytest_reqfile.verifiers.literals import required_literal
 
 SET_SIZE: Final = 1000
 FEW: Final = 3
@@ -40,6 +41,7 @@ class Patterns:
         self.parts: dict[str, int] = {}
         self.decided: set[str] = set()
         self._compiled: dict[str, Pattern] = {}
+        self._literals: dict[str, bytes] = {}
         self._sets: dict[tuple[str, ...], PatternSet] = {}
         self._wanted: Counter[str] = Counter()
 
@@ -57,6 +59,13 @@ class Patterns:
         found = self._compiled.get(text)
         if found is None:
             found = self._compiled[text] = compile_pattern(text)
+        return found
+
+    def literal(self, text: str) -> bytes:
+        """What every match of ``text`` contains, as far as that is known."""
+        found = self._literals.get(text)
+        if found is None:
+            found = self._literals[text] = required_literal(text)
         return found
 
     def set_of(self, texts: tuple[str, ...]) -> PatternSet:
@@ -125,7 +134,10 @@ class PatternSet:
         return found
 
     def _contains(self, number: int, haystack: Haystack) -> bool:
-        return self._patterns.compiled(self.texts[number]).search(haystack) is not None
+        text = self.texts[number]
+        if self._patterns.literal(text) not in haystack.readable:
+            return False
+        return self._patterns.compiled(text).search(haystack) is not None
 
     def _drop_decided(self) -> None:
         """Stop looking for single patterns at once; rebuild automata when a good part of one has become useless."""

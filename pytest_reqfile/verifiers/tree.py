@@ -41,7 +41,7 @@ class Tree:
         if self.git is None or self._files is not None:
             return False
         try:
-            reply = self.git.ask(("rev-parse", "--is-inside-work-tree"))
+            reply = self.git.start("rev-parse", "--is-inside-work-tree").reply()
         except GitError:
             return False  # git is not installed
         if reply.code != 0 and "dubious ownership" in reply.err:
@@ -54,7 +54,7 @@ class Tree:
         if self._files is not None or not self.in_git:
             return self.walk.files
         assert self.git is not None
-        listed = set(os.fsdecode(self.git.run(_LIST_FILES)).split("\0")) - {""}
+        listed = set(os.fsdecode(self.git.answer(*_LIST_FILES)).split("\0")) - {""}
         return regular_files(self.root, sorted(filter(is_entered, listed), key=byte_order))
 
     def still_there(self, paths: tuple[str, ...]) -> tuple[str, ...]:
