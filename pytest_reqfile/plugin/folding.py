@@ -31,7 +31,7 @@ _SUBJECTS: Final[dict[str, Subject]] = {".toml": "verifier", ".lock": "lock", ".
 
 def fold(config: pytest.Config, recorder: Recorder, stopped: str | None = None) -> RunReport:
     """The run so far. An item that was to run and did not is an error; ``stopped`` says why the run ended early."""
-    unreached = tuple(recorder.unreached())
+    unreached = recorder.unreached
     if unreached and stopped is None:
         stopped = f"{len(unreached)} collected items were not run"
     began, ended = recorder.span or (0.0, 0.0)

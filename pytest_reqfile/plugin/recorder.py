@@ -5,14 +5,13 @@ Under xdist that is the controller alone; results arrive as plain dicts on the r
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 import pytest
 
 from pytest_reqfile.plugin import options
-from pytest_reqfile.plugin.names import is_ours
+from pytest_reqfile.plugin.names import is_ours_node
 
 WIRE: Final = "reqfile_outcome"
 """The attribute of a report that carries the outcome in its wire form."""
@@ -54,7 +53,7 @@ class Recorder:
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """The same under xdist, whose controller collects nothing; every worker collects the same."""
         if not self.expected:
-            self.expected = tuple(nodeid for nodeid in ids if is_of_ours(nodeid))
+            self.expected = tuple(nodeid for nodeid in ids if is_ours_node(nodeid))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
@@ -74,7 +73,7 @@ class Recorder:
                 from pytest_reqfile.plugin.failure import point_at_finding
 
                 point_at_finding(report)
-        elif report.failed and is_of_ours(report.nodeid):
+        elif report.failed and is_ours_node(report.nodeid):
             from pytest_reqfile.plugin.failure import crash_message
 
             self.wires[report.nodeid] = {"lost": crash_message(report)}
@@ -97,31 +96,33 @@ class Recorder:
             self.span = min(first, began), max(last, ended)
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Write the reports that were asked for; one that cannot be written fails the run."""
-        self.exit_status = int(exitstatus)
-        if options.writes_reports(self._config) and exitstatus != pytest.ExitCode.USAGE_ERROR:
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the reports that were asked for; one that cannot be written fails the run.
+
+        So does an item that was to run and did not: xdist ends with 0 when all workers broke down.
+        """
+        self.exit_status = int(session.exitstatus)
+        if options.writes_reports(self._config) and self.exit_status != pytest.ExitCode.USAGE_ERROR:
             from pytest_reqfile.plugin.writing import write_reports
 
             self.problems, self.notes = write_reports(session, self)
-            if self.problems and exitstatus == pytest.ExitCode.OK:
-                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self.exit_status == pytest.ExitCode.OK and (self.problems or self.unreached):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """The section of ours, where there was anything of ours."""
-        if self.wires or self.links or self.problems or self.notes:
+        if self.wires or self.links or self.problems or self.notes or self.unreached:
             from pytest_reqfile.plugin.terminal import write_section
 
             write_section(terminalreporter, self)
 
-    def unreached(self) -> Iterable[str]:
-        """The items of ours that were to run and have no outcome."""
-        return (nodeid for nodeid in self.expected if nodeid not in self.wires)
-
-
-def is_of_ours(nodeid: str) -> bool:
-    """Whether an item of that id was collected from a file of ours."""
-    return is_ours(Path(nodeid.partition("::")[0]))
+    @property
+    def unreached(self) -> tuple[str, ...]:
+        """The items of ours that were to run and have no outcome; none where nothing was to run, or not here."""
+        option = self._config.option
+        if self._is_worker or option.collectonly or option.setuponly or option.setupplan:
+            return ()
+        return tuple(nodeid for nodeid in self.expected if nodeid not in self.wires)
 
 
 def _result(report: pytest.TestReport) -> str:

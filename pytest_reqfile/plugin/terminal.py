@@ -24,7 +24,7 @@ from pytest_reqfile.syntax.printable import visible
 
 
 def write_section(terminal: pytest.TerminalReporter, recorder: Recorder) -> None:
-    """Write the section; with ``-q`` only its summary line, with ``-qq`` nothing but reports that were not written."""
+    """Write the section; with ``-q`` only its summary line, with ``-qq`` nothing but what is missing."""
     verbosity = terminal.config.get_verbosity()
     report = run_report(__version__, reported_items(terminal.config, recorder))
     lines = list(_section_lines(terminal.config, recorder, report.items)) if verbosity >= 0 else []
@@ -34,6 +34,10 @@ def write_section(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
         terminal.write_line(line)
     for problem in recorder.problems:
         terminal.write_line(visible(f"error: {problem}"), red=True)
+    if recorder.unreached:
+        terminal.write_line(
+            f"error: {counted(len(recorder.unreached), 'item')} not run: the run ended before", red=True
+        )
     if verbosity >= -1:
         for line in _last_lines(report.outcomes):
             terminal.write_line(line)
@@ -45,9 +49,6 @@ def _section_lines(config: pytest.Config, recorder: Recorder, items: tuple[ItemR
     yield from _trace_lines(config, recorder, items)
     yield from coverage_lines(item.outcome for item in items)
     yield from map(visible, recorder.notes)
-    unreached = sum(1 for _ in recorder.unreached())
-    if unreached:
-        yield f"{counted(unreached, 'item')} not run: the run ended before"
 
 
 def _trace_lines(config: pytest.Config, recorder: Recorder, items: tuple[ItemResult, ...]) -> Iterator[str]:
@@ -72,6 +73,10 @@ def _last_lines(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     verifiers = tuple(outcome for outcome in outcomes if outcome.subject == "verifier")
     if verifiers:
         yield f"verifiers: {verifiers_line(VerifierReport(outcomes=verifiers))}"
+    oracle = [outcome.status for outcome in outcomes if outcome.subject == "oracle"]
+    if oracle:
+        words = (("pass", "passed"), ("fail", "failed"), ("error", "blocked"))
+        yield f"oracle commands: {', '.join(f'{oracle.count(status)} {word}' for status, word in words)}"
 
 
 def _unfailing_lines(outcome: Outcome) -> list[str]:

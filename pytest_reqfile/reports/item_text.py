@@ -41,7 +41,7 @@ def advisory_reason(outcome: Outcome) -> str:
     """Why an advisory item shows: its first finding or error, and how many more there are."""
     more = len(outcome.findings) - 1
     place = crash_place(outcome) if outcome.findings and outcome.findings[0].line else None
-    at = f"{place.path}:{place.line}: " if place else ""
+    at = f"{visible(place.path, kept=frozenset())}:{place.line}: " if place else ""
     return f"{at}{first_message(outcome)}" + (f" (and {more} more)" if more > 0 else "")
 
 

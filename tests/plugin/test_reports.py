@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -150,12 +151,42 @@ def test_example_projects_report_the_same_in_every_mode(project: Repo, name: str
     path = f"{Path(sys.executable).parent}:{project.variables['PATH']}"
     found = []
     for mode in ("without", "idle", "workers"):
-        done = project.pytest("--reqfile", *MODES[mode], *options(mode), env={"PATH": path, "PYTHONPATH": "."})
+        done = project.pytest("--reqfile", *MODES[mode], *options(mode), env={"PATH": path})
         assert done.code in {0, 1}, done.out + done.err
         found.append(reports(project, mode))
         shutil.rmtree(project.path(mode))  # it would be one more file that checks look at
     assert found[0] == found[1] == found[2]
     assert len(json.loads(found[0]["json"])["items"]) >= 3
+
+
+UNDECODABLE = """
+version = "5.0"
+name = "demo"
+
+[[verifiers]]
+name = "no-todo"
+type = "forbid"
+glob = "*.py"
+pattern = "TODO"
+severity = "warning"
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
+def test_a_file_name_that_is_no_text(project: Repo, arguments: tuple[str, ...]) -> None:
+    """Its bytes reach the SARIF URI, every other report shows them, and no worker dies of them."""
+    project.write(".ai-rulez/config.toml", UNDECODABLE)
+    Path(os.fsdecode(os.fsencode(project.root) + b"/x\xff\x1b.py")).write_text("# TODO\n")
+    done = project.pytest(*arguments, "--reqfile", *options(), "--junitxml=out/p.xml")
+    assert done.code == 0, done.out + done.err
+    assert "x\\xff\\x1b.py:1" in done.out
+    found = reports(project)
+    assert '"uri": "x%FF%1B.py"' in found["sarif"]
+    assert [name for name, text in found.items() if "\x1b" in text] == []
+    assert [name for name, text in found.items() if "x\\xff" in text] == ["junit", "html"]
+    assert own_cases(project, "out/p.xml")
+    (item,) = project_json(project)["items"]
+    assert (item["status"], item["subject"]) == ("advisory", "verifier")
 
 
 def test_a_dead_worker_leaves_no_hole(project: Repo) -> None:
@@ -172,7 +203,26 @@ def test_a_dead_worker_leaves_no_hole(project: Repo) -> None:
         "Reqfile.yaml::C_LOST/command-2": "error",
     }
     assert project_json(project)["complete"] is False
-    assert "2 items not run: the run ended before" in done.out
+    assert "error: 2 items not run: the run ended before" in done.out.splitlines()
+
+
+BROKEN_WORKER = """
+import pytest
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report):
+    if hasattr(report, 'worker_id') or 'command' in report.nodeid: report.sections.append(('broken', '\\udcff'))
+"""
+
+
+def test_workers_that_break_down_are_no_success(project: Repo) -> None:
+    """xdist ends with 0 when a plugin breaks every worker; what was not looked at is never green."""
+    project.write("Reqfile.yaml", req(A=OK))
+    project.write("conftest.py", BROKEN_WORKER)
+    done = project.pytest("-n", "1", "-q", *options())
+    told = "error: 1 item not run: the run ended before" in done.out.splitlines()
+    assert done.code == (pytest.ExitCode.TESTS_FAILED if told else pytest.ExitCode.INTERNAL_ERROR), done.out
+    reports(project)
+    assert statuses(project) == {"Reqfile.yaml::A/command-1": "error"}
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "1")], ids=["alone", "workers"])
