@@ -93,7 +93,8 @@ class Git:
 
     def git_common_dir(self) -> Path:
         """The folder shared by all worktrees of the repository, absolute."""
-        return Path(self.line("rev-parse", "--path-format=absolute", "--git-common-dir"))
+        found = self.answer("rev-parse", "--path-format=absolute", "--git-common-dir")
+        return Path(os.fsdecode(found.removesuffix(b"\n")))
 
     def is_shallow(self) -> bool:
         """Whether the history was cut off when cloning, so that a merge-base may be missing."""
