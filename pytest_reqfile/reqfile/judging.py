@@ -14,7 +14,6 @@ from pytest_reqfile.reqfile.decision_reading import DecidedCheck
 from pytest_reqfile.reqfile.discovery import Tree
 from pytest_reqfile.reqfile.outcomes import check_outcome, left_out
 from pytest_reqfile.reqfile.selecting import Selected, select_units
-from pytest_reqfile.reqfile.settings import DecisionSettings
 from pytest_reqfile.reqfile.units import UNIT_LIMIT, Unit
 from pytest_reqfile.reqfile.values import Edition
 from pytest_reqfile.syntax.printable import visible
@@ -22,6 +21,7 @@ from pytest_reqfile.syntax.printable import visible
 AdvisoryErrors = Literal["fail", "report"]
 """What an advisory decision check that could not run does to the run (design 3)."""
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 _SUBJECT: Final = "the code in `unit`"
 _SUBJECT_INSIDE: Final = "the code in `unit`, which is part of `enclosing_function`"
 
@@ -71,6 +71,7 @@ def _ask_group(
     asking: Asking,
 ) -> None:
     """Checks of one id never look into the same file: the nearest block applies (seed 004 CASCADE)."""
+    questions = {(i, inside): question_of(checks[i].decision, inside=inside) for i in group for inside in (False, True)}
     asked: dict[str, dict[str, str]] = {}
     refusals: dict[str, str] = {}
     states: list[tuple[int, Unit, str]] = []
@@ -79,20 +80,14 @@ def _ask_group(
             state = state_of(unit)
             states.append((index, unit, state))
             identifier = checks[index].planned.requirement.id
-            asked.setdefault(state, {})[identifier] = question_of(
-                checks[index].decision, inside=unit.enclosing is not None
-            )
+            asked.setdefault(state, {})[identifier] = questions[index, unit.enclosing is not None]
             if unit.size > UNIT_LIMIT:
                 refusals[state] = _too_large(unit)
-    requests = [Request(state=s, questions=questions, refusal=refusals.get(s)) for s, questions in asked.items()]
-    answered = dict(zip(asked, asking.ask(_settings(group, checks), requests), strict=True)) if requests else {}
+    requests = [Request(state=s, questions=about, refusal=refusals.get(s)) for s, about in asked.items()]
+    answered = dict(zip(asked, asking.ask(checks[group[0]].settings, requests), strict=True))
     for index, unit, state in states:
         found: Replies = answered[state]
         replies[index][unit] = found[checks[index].planned.requirement.id]
-
-
-def _settings(group: Sequence[int], checks: Sequence[DecidedCheck]) -> DecisionSettings:
-    return checks[group[0]].settings
 
 
 def state_of(unit: Unit) -> str:
@@ -126,7 +121,7 @@ def yes_no(*, subject: str, question: str, yes: str, no: str) -> str:
 
 def canonical_json(value: object) -> str:
     """Compact JSON with sorted keys, as the original writes it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return _ENCODER.encode(value)
 
 
 def _too_large(unit: Unit) -> str:
