@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MARKERS = (
     "requirement(id, kind): the requirement an item checks, or the ones a Python test is linked to",
     "verifier(id, severity): the verifier of an .ai-rulez project that an item is",
+    "oracle: a command of a verification oracle, or a regression guard",
     "example(of): a labeled example of a requirement or verifier",
     "fast: cheap enough for an edit hook",
     "blocking: its failure fails the run",
@@ -60,7 +61,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     config = parent.config
-    return _state(config).collector(file_path, parent) if is_ours(file_path) and _is_on(config) else None
+    if not (is_ours(file_path) or options.names_a_mission(config, file_path)) or not _is_on(config):
+        return None
+    return _state(config).collector(file_path, parent)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

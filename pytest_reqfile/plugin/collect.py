@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_reqfile.plugin.items import ReqfileItem
+from pytest_reqfile.workspace.paths import way_to
 
 
 class ReqfileFile(pytest.File):
@@ -27,7 +27,7 @@ def collect_file(session: pytest.Session, path: Path) -> Iterator[pytest.Item]:
     """The items of a file that pytest's walk did not meet, announced to every plugin as pytest announces its own."""
     inside = path.is_relative_to(session.config.rootpath)
     # pytest leaves files outside its root folder without a path in their ids, so two of one name would be one.
-    named: dict[str, Any] = {} if inside else {"nodeid": os.path.relpath(path, session.config.rootpath)}
+    named: dict[str, Any] = {} if inside else {"nodeid": way_to(path, session.config.rootpath)}
     collector: ReqfileFile = ReqfileFile.from_parent(session, path=path, **named)
     hooks = session.gethookproxy(path)
     hooks.pytest_collectstart(collector=collector)

@@ -179,3 +179,7 @@ class DecisionSource:
 
     opened: OpenedRepository
     key: CheckKey
+
+    def expect(self) -> None:
+        """The item is going to run, here or in another worker."""
+        self.opened.decisions.expect(self.key)

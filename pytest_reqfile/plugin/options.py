@@ -150,6 +150,13 @@ OPTIONS: Final = (
         help="what regenerates outputs for generated_in_sync: ai-rulez, or a command; needs --reqfile-allow-exec",
     ),
     Option(
+        name="oracle_sink",
+        flag="--reqfile-oracle-sink",
+        kind="path",
+        metavar="DIR",
+        help="where the missions named on the command line leave their claims and evidence",
+    ),
+    Option(
         name="edition",
         flag="--reqfile-edition",
         kind="value",
@@ -269,7 +276,7 @@ def writes_reports(config: pytest.Config) -> bool:
     """Whether this process writes reports at the end: no worker of xdist does, nor a run that only collects."""
     if hasattr(config, "workerinput") or config.option.collectonly or is_on(config, "off"):
         return False
-    return any(report_paths(config)) or path(config, "log") is not None
+    return any(report_paths(config)) or any(path(config, name) is not None for name in ("log", "oracle_sink"))
 
 
 def check_report_paths(config: pytest.Config) -> None:
@@ -281,13 +288,18 @@ def check_report_paths(config: pytest.Config) -> None:
         writers[found] = name
 
 
+def names_a_mission(config: pytest.Config, path: Path) -> bool:
+    """Whether a JSON file was named on the command line: only then may it be a mission."""
+    return path.suffix == ".json" and any(argument.partition("::")[0].endswith(path.name) for argument in config.args)
+
+
 def is_narrowed(config: pytest.Config) -> bool:
     """Whether an option that narrows the run, or says how it is judged, was given."""
     if is_on(config, "off"):
         return False
     return optional_value(config, "changed") is not None or any(
         _given(config, name)
-        for name in ("only", "staged", "edition", "log_tag", "fail_on", "profile", "role", "generator")
+        for name in ("only", "staged", "edition", "log_tag", "fail_on", "profile", "role", "generator", "oracle_sink")
     )
 
 

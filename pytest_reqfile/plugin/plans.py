@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import pytest
 
@@ -12,6 +13,14 @@ from pytest_reqfile.outcome import Location, Outcome
 from pytest_reqfile.plugin.marks import BLOCKING
 
 LOAD = "load"
+
+
+@runtime_checkable
+class Expecting(Protocol):
+    """A source whose items are done together: it is told which of them are left before the first one runs."""
+
+    def expect(self) -> None:
+        """The item is going to run, here or in another worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

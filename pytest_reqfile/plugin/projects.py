@@ -21,7 +21,6 @@ from pytest_reqfile.verifiers.results import Result, invalid_result
 from pytest_reqfile.verifiers.run import Declared, RunOptions, VerifierRun, name_of, open_run
 from pytest_reqfile.verifiers.values import Example, FlatVerifier, InvalidDeclaration, SpecVerifier, Verifier
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.processes import Cancellation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +53,7 @@ class OpenedProject:
 
     def _open(self, place: Place) -> VerifierRun:
         project = load_project(place, local=True)
-        return open_run(project, self._environment, self._options.run, cancellation=Cancellation())
+        return open_run(project, self._environment, self._options.run)
 
     @property
     def sign(self) -> str:

@@ -17,8 +17,8 @@ from pytest_reqfile.plugin.items import ReqfileItem
 from pytest_reqfile.plugin.links import Links
 from pytest_reqfile.plugin.names import concerns_us, is_project_file, is_skipped, project_root
 from pytest_reqfile.plugin.narrowing import Narrowing, Wire
-from pytest_reqfile.plugin.opened import DecisionSource, OpenedRepository
-from pytest_reqfile.plugin.plans import ItemPlan, load_plan
+from pytest_reqfile.plugin.opened import OpenedRepository
+from pytest_reqfile.plugin.plans import Expecting, ItemPlan, load_plan
 from pytest_reqfile.plugin.projects import OpenedProject, VerifierOptions
 from pytest_reqfile.plugin.requirement_plans import requirement_plans
 from pytest_reqfile.plugin.verifier_options import verifier_options
@@ -31,12 +31,14 @@ from pytest_reqfile.reqfile.values import Edition
 from pytest_reqfile.verifiers.values import FlatVerifier, SpecVerifier
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import nearest_repository
-from pytest_reqfile.workspace.paths import canonical, relative_to_root
+from pytest_reqfile.workspace.paths import absolute_below, canonical, relative_to_root
 from pytest_reqfile.workspace.process_tree import COOKIE
 
 if TYPE_CHECKING:
     from pytest_reqfile.plugin.deciding import Deliberation
+    from pytest_reqfile.plugin.missions import OpenedMission
 
+_SINKS: Final = "sinks"
 _KEY: Final = pytest.StashKey["RunState"]()
 
 
@@ -55,6 +57,7 @@ class RunState:
         self._environment = Environment.current()
         self._opened: dict[Path, OpenedRepository | GitError] = {}
         self._projects: dict[Path, OpenedProject] = {}
+        self._missions: dict[Path, OpenedMission] = {}
         self.narrowing = Narrowing(config, given_by_controller(config))
         self.handed_over: Wire = {}
 
@@ -116,11 +119,12 @@ class RunState:
         """Work out once, in the controller, what every worker needs; a change that cannot be known stops here."""
         with self._usage_errors([]):
             self.judge_options()
+            self.handed_over = {_SINKS: self.sinks}
         try:
             opened = self.opened(self._config.rootpath)
         except GitError:
             return  # nothing of ours can be narrowed outside a repository; what is collected says so itself
-        self.handed_over = self.narrowing.wire(opened.repository, self.edition)
+        self.handed_over |= self.narrowing.wire(opened.repository, self.edition)
 
     def judge_options(self) -> None:
         """Raise pytest.UsageError for options that ask for something impossible, before anything runs."""
@@ -175,6 +179,9 @@ class RunState:
 
     def plans(self, path: Path) -> Iterator[ItemPlan]:
         """The items of a file of ours."""
+        if path.suffix == ".json":
+            yield from self._mission(path).plans()
+            return
         if is_project_file(path):
             root = canonical(project_root(path))
             yield from verifier_plans(self.project(root), canonical(path).relative_to(root).as_posix())
@@ -189,22 +196,67 @@ class RunState:
         if relative is not None:
             yield from requirement_plans(opened, relative, is_named=path in self._named)
 
+    def _mission(self, path: Path) -> OpenedMission:
+        from pytest_reqfile.plugin.missions import OpenedMission
+
+        if path not in self._missions:
+            root = self.reviewed_root
+            self._missions[path] = OpenedMission(
+                path=path,
+                root=root,
+                sink=self.sinks.get(str(path)),
+                folder=run_folder_of(self._config),
+                environment=self._environment,
+                inside_reviewed=canonical(self._config.rootpath).is_relative_to(root),
+            )
+        return self._missions[path]
+
+    def _is_mission(self, path: Path) -> bool:
+        from pytest_reqfile.plugin.missions import looks_like_mission
+
+        return path in self._named and looks_like_mission(path)
+
+    @cached_property
+    def reviewed_root(self) -> Path:
+        """The workspace that missions review: the repository that pytest was started in, else that folder."""
+        return canonical(nearest_repository(self._config.invocation_params.dir))
+
+    @cached_property
+    def sinks(self) -> dict[str, str]:
+        """Where each mission named on the command line leaves its claims; opened once, by the controller under xdist.
+
+        Raises UsageError for a sink that cannot be one.
+        """
+        given = given_by_controller(self._config)
+        if given is not None:
+            return dict(given.get(_SINKS, {}))
+        folder = options.path(self._config, "oracle_sink")
+        if folder is None or self._config.option.collectonly:
+            return {}
+        from pytest_reqfile.oracle.sink import open_sink
+        from pytest_reqfile.plugin.missions import looks_like_mission
+
+        missions = [path for path in sorted(self._named) if looks_like_mission(path)]
+        places = [folder] if len(missions) == 1 else [folder / path.stem for path in missions]
+        sinks = zip(missions, places, strict=True)
+        return {str(path): str(open_sink(place, self.reviewed_root).folder) for path, place in sinks}
+
     def prepare(self, items: list[pytest.Item]) -> None:
         """Plan the verifiers that are left to run, each project's together. Nothing is looked at under ``--co``."""
         if self._config.option.collectonly:
             return
         left = [item.plan.source for item in items if isinstance(item, ReqfileItem)]
-        self._expect_decisions(left)
+        self._expect(left)
         with self._usage_errors(items):
             for project in self._projects.values():
                 mine = {id(verifier) for verifiers in project.by_file.values() for verifier in verifiers}
                 project.prepare(v for v in left if isinstance(v, FlatVerifier | SpecVerifier) and id(v) in mine)
 
-    def _expect_decisions(self, sources: list[object]) -> None:
-        """All that are left are judged together, so that no code unit is sent twice (seed 004 DECISION_CHECK)."""
+    def _expect(self, sources: list[object]) -> None:
+        """What is left is done together: no code unit is sent twice, and a mission's commands run in one workspace."""
         for source in sources:
-            if isinstance(source, DecisionSource):
-                source.opened.decisions.expect(source.key)
+            if isinstance(source, Expecting):
+                source.expect()
 
     @contextmanager
     def _usage_errors(self, items: list[pytest.Item]) -> Iterator[None]:
@@ -238,6 +290,8 @@ class RunState:
         """The collector of a file of ours; a run started by one of our own commands has none unless asked by path."""
         if self._is_nested and path not in self._named:
             return None
+        if path.suffix == ".json" and not self._is_mission(path):
+            return None
         collector: ReqfileFile = ReqfileFile.from_parent(parent, path=path)
         return collector
 
@@ -248,6 +302,7 @@ class RunState:
         """
         with self._usage_errors(items):
             self.judge_options()
+            _ = self.sinks
             if options.is_on(self._config, "whole"):
                 self._add_whole_repository(session, items)
             self._judge_projects()
@@ -285,4 +340,4 @@ class RunState:
 
     def _arguments(self, takes: Callable[[str], bool]) -> frozenset[Path]:
         start = self._config.invocation_params.dir
-        return frozenset(Path(start, a.partition("::")[0]) for a in self._config.args if takes(a))
+        return frozenset(absolute_below(start, a.partition("::")[0]) for a in self._config.args if takes(a))

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_reqfile.errors import FileError
 from pytest_reqfile.plugin import options
+from pytest_reqfile.plugin.claims import write_claims
 from pytest_reqfile.plugin.folding import fold
 from pytest_reqfile.plugin.logging import append_log
 from pytest_reqfile.plugin.recorder import Recorder
@@ -41,7 +42,9 @@ def write_reports(session: pytest.Session, recorder: Recorder) -> tuple[tuple[st
     """Write each report that was asked for; what could not be written, and what is to be said of the others."""
     report = fold(session.config, recorder, _why_stopped(session, recorder.exit_status))
     problems = list(append_log(session.config, report, recorder.log_lines.values()))
-    notes: list[str] = []
+    refused, claimed = write_claims(session.config, recorder, report.items)
+    problems += refused
+    notes = list(claimed)
     for name, path in options.report_paths(session.config):
         text, cuts = RENDERERS[name](report)
         try:

@@ -11,6 +11,16 @@ def canonical(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def absolute_below(start: Path, path: str) -> Path:
+    """``path`` as seen from ``start``, without ``.`` and ``..``, lexically."""
+    return Path(os.path.normpath(start / path))
+
+
+def way_to(path: Path, start: Path) -> str:
+    """How to get from the folder ``start`` to ``path``, with ``..`` where need be."""
+    return os.path.relpath(path, start)
+
+
 def relative_to_root(root: Path, path: Path) -> str | None:
     """The repository path of an absolute ``path``, lexically; None outside ``root``, which must be canonical."""
     normal = Path(os.path.normpath(path))
