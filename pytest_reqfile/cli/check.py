@@ -33,4 +33,10 @@ def _open(arguments: argparse.Namespace, environment: Environment) -> Repository
         trials = trials_of(arguments)
     except ReqfileError as error:
         return error
-    return opened if trials is None or isinstance(opened, ReqfileError) else replace(opened, trials=trials)
+    if isinstance(opened, ReqfileError):
+        return opened
+    if trials is not None:
+        opened = replace(opened, trials=trials)
+    if arguments.changed is not None:
+        opened.expect_changes(arguments.changed or None)
+    return opened

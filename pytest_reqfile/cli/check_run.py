@@ -41,8 +41,6 @@ def run_checks(
 
 
 def _check(repository: Repository, arguments: argparse.Namespace, edition: Edition, terminal: Terminal) -> CheckReport:
-    if arguments.changed is not None:
-        repository.expect_changes(arguments.changed or None)
     catalog = repository.catalog
     if catalog.first_problems:
         raise FormatError(catalog.first_problems)

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
-from pytest_reqfile.errors import GitError
+from typing import Final
+
+from pytest_reqfile.errors import FileError, GitError
 from pytest_reqfile.workspace.git import Git, TrackedChange
 from pytest_reqfile.workspace.git_call import GitCall
+from pytest_reqfile.workspace.snapshot import Snapshot
+
+_ROOT_CONFIG: Final = ".reqfile/config.yaml"
+_KEY: Final = "base:"
+
+
+def likely_base(snapshot: Snapshot) -> str | None:
+    """What the root's config seems to name as its base, found without reading YAML; None where it names none."""
+    try:
+        text = snapshot.read_text(_ROOT_CONFIG)
+    except FileError:
+        return None
+    for line in text.splitlines():
+        if line.startswith(_KEY):
+            return line.removeprefix(_KEY).partition(" #")[0].strip().strip("'\"") or None
+    return None
 
 
 class Diffs:

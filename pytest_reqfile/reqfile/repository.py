@@ -60,13 +60,14 @@ class Repository:
         return Diffs(self.git)
 
     def expect_changes(self, base: str | None) -> None:
-        """Let git compare while the catalog is read: what changed since ``base`` will be asked soon.
+        """Let git compare while everything else is imported and read: what changed since ``base`` is asked soon.
 
-        None is the base that the root's config names, else the default branch; other folders may have others.
+        None is the base that the root's config seems to name, else the default branch. A wrong guess costs git's work
+        and nothing else.
         """
-        from pytest_reqfile.reqfile.settings import root_base
+        from pytest_reqfile.reqfile.diffs import likely_base
 
-        self.diffs.begin(base if base is not None else root_base(self.snapshot, self.parser))
+        self.diffs.begin(base if base is not None else likely_base(self.snapshot))
 
     def load(self, use: RepositoryUse) -> Source:
         """A source at its pin: repositories that take nothing from others never meet the loader."""

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pytest_reqfile.errors import FileError, FormatError
 from pytest_reqfile.workspace.paths import below, contains, folder_of
 
 if TYPE_CHECKING:
-    from pytest_reqfile.reqfile.parsing import Parser
     from pytest_reqfile.syntax.fields import Fields
     from pytest_reqfile.syntax.globs import Glob
-    from pytest_reqfile.workspace.snapshot import Snapshot
 
 CONFIG_NAME: Final = ".reqfile/config.yaml"
 CONFIG_KEYS: Final = ("base", "exclude", "decision")
@@ -78,16 +75,6 @@ def parse_config(text: str, path: str) -> Config:
     )
     problems.raise_if_any()
     return config
-
-
-def root_base(snapshot: Snapshot, parser: Parser) -> str | None:
-    """The ``base`` of the root's own config, read ahead of all others; None where it cannot be had."""
-    if CONFIG_NAME not in snapshot.with_ending((CONFIG_NAME,)) or not snapshot.is_regular(CONFIG_NAME):
-        return None
-    try:
-        return parser.config(snapshot.read_text(CONFIG_NAME), CONFIG_NAME).base
-    except (FormatError, FileError):
-        return None
 
 
 def _read_concurrency(decision: Fields) -> int | None:
