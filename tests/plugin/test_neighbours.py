@@ -101,15 +101,36 @@ def test_rerunfailures(project: Repo) -> None:
     assert statuses(project) == {"FLAKY": "pass", "FAILS": "fail", "BREAKS": "error"}
 
 
+SPECS = """
+[[verifiers]]
+id = "hangs"
+rule = "r"
+[verifiers.require.command]
+argv = ["sleep", "62.375"]
+
+[[verifiers]]
+id = "passes"
+rule = "r"
+[verifiers.require.command]
+argv = ["true"]
+"""
+
+
 def test_timeout(project: Repo) -> None:
-    """Its timeout is an error in its words, the command is gone, and the next item runs."""
+    """Its timeout is an error in its words, the command is gone, and the items after it run."""
     project.write("Reqfile.yaml", req(HANGS=[command("sleep 61.375; true")], PASSES=[OK]))
-    done = run(project, ("timeout",), "--timeout=2", "Reqfile.yaml")
+    project.write(".ai-rulez/config.toml", 'version = "5.0"\nname = "demo"\n')
+    project.write(".ai-rulez/rules/r.md", "# r\n")
+    project.write(".ai-rulez/verifiers/v.toml", SPECS)
+    done = run(project, ("timeout",), "--timeout=4", "--reqfile", "--reqfile-allow-exec", "-k", "not test_a")
     assert done.code == 1
-    assert statuses(project) == {"HANGS": "error", "PASSES": "pass"}
-    (hangs,) = (item for item in report(project)["items"] if item["owner"] == "HANGS")
-    assert "Timeout" in hangs["reason"]
-    assert "sleep 61.375" not in project.execute("ps", "-eo", "args").out
+    assert statuses(project) == {"HANGS": "error", "PASSES": "pass", "hangs": "error", "passes": "pass"}
+    reasons = {item["owner"]: item["reason"] for item in report(project)["items"]}
+    assert "Timeout (>4.0s)" in reasons["HANGS"]
+    assert "Timeout (>4.0s)" in reasons["hangs"]
+    running = project.execute("ps", "-eo", "args").out
+    assert "sleep 61.375" not in running
+    assert "sleep 62.375" not in running
 
 
 def test_sugar(project: Repo) -> None:
