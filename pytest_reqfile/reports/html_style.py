@@ -16,6 +16,7 @@ h1 { font-size: 1.6rem; margin: 0; }
 h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; }
 header p { margin: .25rem 0 0; color: var(--soft); }
 code { font-family: ui-monospace, monospace; font-size: .9em; }
+section { overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; vertical-align: top; }
 th { font-weight: normal; }
