@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from pytest_reqfile.errors import ReqfileError
@@ -74,11 +74,14 @@ class LockState:
     def notes(self) -> tuple[str, ...]:
         return self.report.notes if self.report is not None else ()
 
-    def outcome(self, part: str) -> Outcome:
-        """The outcome of one part; an error where the state could not be told."""
+    def outcome(self, part: str, *, blocking: bool = True) -> Outcome:
+        """The outcome of one part; an error where the state could not be told. Not ``blocking``, it is advisory."""
         found = next((outcome for outcome in self.outcomes if outcome.check == part), None)
-        if found is not None:
+        if found is not None and (blocking or found.status != "fail"):
             return found
+        if found is not None:
+            findings = tuple(replace(finding, kind="advisory") for finding in found.findings)
+            return replace(found, status="advisory", blocking=False, findings=findings)
         reason = self.error or f"{self.path} has no part {part} any more"
         return _outcome(self.path, part, status="error", reason=reason)
 

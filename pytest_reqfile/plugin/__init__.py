@@ -16,6 +16,7 @@ from pytest_reqfile.plugin.names import concerns_us, is_ours
 from pytest_reqfile.plugin.recorder import ADVISORY, LINKS, Recorder
 
 if TYPE_CHECKING:
+    from pytest_reqfile.lock.state import LockState
     from pytest_reqfile.plugin.state import RunState
     from pytest_reqfile.reqfile.catalog import Catalog
     from pytest_reqfile.reqfile.repository import Repository
@@ -24,6 +25,7 @@ MARKERS = (
     "requirement(id, kind): the requirement an item checks, or the ones a Python test is linked to",
     "verifier(id, severity): the verifier of an .ai-rulez project that an item is",
     "oracle: a command of a verification oracle, or a regression guard",
+    "lock: a part of the comparison with a lock file",
     "example(of): a labeled example of a requirement or verifier",
     "fast: cheap enough for an edit hook",
     "blocking: its failure fails the run",
@@ -126,6 +128,20 @@ def reqfile_repository(pytestconfig: pytest.Config) -> Repository:
 def reqfile_catalog(reqfile_repository: Repository) -> Catalog:
     """Every requirement of the repository as it applies; problems of loading are in its ``problems``."""
     return reqfile_repository.catalog
+
+
+@pytest.fixture(scope="session")
+def reqfile_lock(pytestconfig: pytest.Config) -> LockState:
+    """The lock of the project of the root folder, compared once per run; an error where it cannot be read.
+
+    Without a project it is the lock of the repository's Reqfiles.
+    """
+    from pytest_reqfile.plugin.locks import locks_of
+
+    state = locks_of(pytestconfig).main()
+    if state.error:
+        pytest.fail(state.error, pytrace=False)
+    return state
 
 
 def _is_on(config: pytest.Config) -> bool:

@@ -15,12 +15,19 @@ from pytest_reqfile.workspace.paths import way_to
 class ReqfileFile(pytest.File):
     """A file that declares requirements or verifiers, or one that looks like it and has something wrong in it."""
 
-    def collect(self) -> Iterator[pytest.Item]:
-        """An item of every declaration, in order; ``load`` where the file has a problem."""
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """An item of every declaration, in order; ``load`` where the file has a problem.
+
+        A configuration that demands a lock which is not there brings that lock's collector besides.
+        """
         from pytest_reqfile.plugin.state import state_of
 
-        for plan in state_of(self.config).plans(self.path):
+        state = state_of(self.config)
+        for plan in state.plans(self.path):
             yield ReqfileItem.from_parent(self, name=plan.name, plan=plan)
+        lock = state.locks.required(self.path) if self.path.name == "config.toml" and self.parent is not None else None
+        if lock is not None:
+            yield ReqfileFile.from_parent(self.parent, path=lock)
 
 
 def collect_file(session: pytest.Session, path: Path) -> Iterator[pytest.Item]:
@@ -33,6 +40,8 @@ def collect_file(session: pytest.Session, path: Path) -> Iterator[pytest.Item]:
     hooks.pytest_collectstart(collector=collector)
     report = hooks.pytest_make_collect_report(collector=collector)
     for item in report.result if report.passed else ():
+        if not isinstance(item, pytest.Item):
+            continue  # a lock that is demanded: it is among the files that are added
         hooks.pytest_itemcollected(item=item)
         yield item
     hooks.pytest_collectreport(report=report)

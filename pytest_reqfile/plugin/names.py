@@ -47,7 +47,14 @@ def project_root(path: Path) -> Path:
 
 def is_ours(path: Path) -> bool:
     """Whether the file is one we collect from."""
-    return is_reqfile_like(path) or is_config_like(path) or is_project_file(path)
+    return is_reqfile_like(path) or is_config_like(path) or is_project_file(path) or is_lock_file(path)
+
+
+def is_lock_file(path: Path) -> bool:
+    """Whether the file pins what is beside it."""
+    if path.name == "ai-rulez.lock":
+        return _is_project_folder(path.parent)
+    return path.name == "reqfile.lock" and path.parent.name == REQFILE_FOLDER
 
 
 def is_ours_node(nodeid: str) -> bool:

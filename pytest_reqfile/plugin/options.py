@@ -157,6 +157,12 @@ OPTIONS: Final = (
         help="where the missions named on the command line leave their claims and evidence",
     ),
     Option(
+        name="lock_no_cache",
+        flag="--reqfile-lock-no-cache",
+        kind="switch",
+        help="compare locks by reading every file, though nothing says that it has changed",
+    ),
+    Option(
         name="edition",
         flag="--reqfile-edition",
         kind="value",

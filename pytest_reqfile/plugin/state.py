@@ -15,7 +15,7 @@ from pytest_reqfile.plugin import options
 from pytest_reqfile.plugin.collect import ReqfileFile, collect_file
 from pytest_reqfile.plugin.items import ReqfileItem
 from pytest_reqfile.plugin.links import Links
-from pytest_reqfile.plugin.names import concerns_us, is_project_file, is_skipped, project_root
+from pytest_reqfile.plugin.names import concerns_us, is_lock_file, is_project_file, is_skipped, project_root
 from pytest_reqfile.plugin.narrowing import Narrowing, Wire
 from pytest_reqfile.plugin.opened import OpenedRepository
 from pytest_reqfile.plugin.plans import Expecting, ItemPlan, load_plan
@@ -36,6 +36,7 @@ from pytest_reqfile.workspace.process_tree import COOKIE
 
 if TYPE_CHECKING:
     from pytest_reqfile.plugin.deciding import Deliberation
+    from pytest_reqfile.plugin.locks import Locks
     from pytest_reqfile.plugin.missions import OpenedMission
 
 _SINKS: Final = "sinks"
@@ -159,6 +160,7 @@ class RunState:
             project = self.project(root / folder)
             names = project.by_file or ({project.sign: ()} if project.sign else {})
             yield from (root / folder / name for name in sorted(names))
+        yield from self.locks.files(root, opened.repository.snapshot.listed)
 
     def project(self, folder: Path) -> OpenedProject:
         """The project of exactly that folder, opened once per run."""
@@ -182,6 +184,9 @@ class RunState:
         if path.suffix == ".json":
             yield from self._mission(path).plans()
             return
+        if is_lock_file(path):
+            yield from self.locks.plans(path)
+            return
         if is_project_file(path):
             root = canonical(project_root(path))
             yield from verifier_plans(self.project(root), canonical(path).relative_to(root).as_posix())
@@ -195,6 +200,13 @@ class RunState:
         relative = relative_to_root(opened.repository.snapshot.root, canonical(path))
         if relative is not None:
             yield from requirement_plans(opened, relative, is_named=path in self._named)
+
+    @cached_property
+    def locks(self) -> Locks:
+        """The locks of this run."""
+        from pytest_reqfile.plugin.locks import locks_of
+
+        return locks_of(self._config)
 
     def _mission(self, path: Path) -> OpenedMission:
         from pytest_reqfile.plugin.missions import OpenedMission

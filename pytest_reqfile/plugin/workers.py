@@ -41,9 +41,11 @@ class XdistHooks:
 
     def pytest_configure_node(self, node: Worker) -> None:
         """Hand over what the session's start worked out, and where workers share what only one of them does."""
+        from pytest_reqfile.plugin.locks import HANDED_OVER as LOCKS
         from pytest_reqfile.plugin.state import state_of
         from pytest_reqfile.workspace.run_folder import new_run_folder
 
+        node.workerinput[LOCKS] = state_of(node.config).locks.for_workers()
         self._folder = self._folder or new_run_folder()
         node.workerinput[_RUN_FOLDER] = str(self._folder)
         node.workerinput[HANDED_OVER] = state_of(node.config).handed_over

@@ -1,0 +1,222 @@
+"""The locks of a pytest run: each compared once, also under xdist, and never written (issue 6.6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from pytest_reqfile.errors import FormatError, GitError, WorkspaceError
+from pytest_reqfile.lock.changes import Report
+from pytest_reqfile.lock.check import Tools, check_project
+from pytest_reqfile.lock.file import LOCK_NAME, LockFile
+from pytest_reqfile.lock.opening import leaf_cache, lock_file, open_tools
+from pytest_reqfile.lock.remotes import remote_sources
+from pytest_reqfile.lock.requirements import REQFILE_LOCK, check_requirements, requirements_lock
+from pytest_reqfile.lock.state import LockState, parts_of, state_from_wire, state_to_wire, take_state
+from pytest_reqfile.lock.values import Lock
+from pytest_reqfile.outcome import Outcome
+from pytest_reqfile.plugin import marks, options
+from pytest_reqfile.plugin.names import is_lock_file, is_project_file, project_root
+from pytest_reqfile.plugin.plans import ItemPlan, load_plan
+from pytest_reqfile.plugin.workers import run_folder_of
+from pytest_reqfile.project.load import load_config, load_project
+from pytest_reqfile.project.places import find_project, project_at
+from pytest_reqfile.project.resources import GitView
+from pytest_reqfile.project.values import Place
+from pytest_reqfile.reqfile.lockable import lockables
+from pytest_reqfile.reqfile.repository import Repository, open_repository
+from pytest_reqfile.workspace.environment import Environment, cache_folder
+from pytest_reqfile.workspace.git import nearest_repository
+from pytest_reqfile.workspace.leaf_cache import LeafCache
+from pytest_reqfile.workspace.paths import canonical
+from pytest_reqfile.workspace.run_folder import shared_once
+
+HANDED_OVER: Final = "reqfile_locks"
+"""The key of ``workerinput`` that holds the states the controller took, by the absolute path of the lock."""
+_CONFIG: Final = "config.toml"
+_KEY: Final = pytest.StashKey["Locks"]()
+
+
+def locks_of(config: pytest.Config) -> Locks:
+    """The locks of the run that ``config`` belongs to."""
+    if _KEY not in config.stash:
+        config.stash[_KEY] = Locks(config)
+    return config.stash[_KEY]
+
+
+class Locks:
+    """Finds locks, plans their items from their text alone, and compares each at first need."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._environment = Environment.current()
+        self._states: dict[Path, LockState] = {}
+        self._repositories: dict[Path, Repository | None] = {}
+        self._given: dict[str, Any] = getattr(config, "workerinput", {}).get(HANDED_OVER, {})
+
+    def plans(self, path: Path) -> Iterator[ItemPlan]:
+        """The items of a lock: one for each part that applies; ``load`` where the lock cannot be read."""
+        found = self._file(path)
+        if found is None:
+            return
+        file, place = found
+        base = str(file.walk.root)
+        try:
+            lock = file.read()
+        except FormatError as error:
+            yield load_plan(file.path, error.problems, base)
+            return
+        enforced, has_remotes = _settings(place, lock)
+        if lock is None and not enforced:
+            return
+        mode = marks.BLOCKING if enforced else marks.ADVISORY
+        for part in parts_of(lock, has_remotes=has_remotes) if lock is not None else ("lock",):
+            evaluate = partial(self._evaluate, path, part, blocking=enforced)
+            yield ItemPlan(name=part, line=1, markers=(pytest.mark.lock, mode), evaluate=evaluate, base=base)
+
+    def _evaluate(self, path: Path, part: str, *, blocking: bool) -> Outcome:
+        return self.state(path).outcome(part, blocking=blocking)
+
+    def required(self, config_file: Path) -> Path | None:
+        """The lock that a project's configuration demands and that is not there."""
+        place = self._place(config_file)
+        if place is None:
+            return None
+        file = lock_file(place)
+        missing = file.walk.kind(place.folder) == "folder" and file.walk.kind(file.path) is None
+        return file.walk.root / file.path if missing and _settings(place, None)[0] else None
+
+    def state(self, path: Path) -> LockState:
+        """The state of the lock at ``path``: what the controller found, or what the first worker here finds."""
+        path = canonical(path.parent) / path.name
+        if path not in self._states:
+            self._states[path] = self._shared(path)
+        return self._states[path]
+
+    def _shared(self, path: Path) -> LockState:
+        given = self._given.get(str(path))
+        if given is not None:
+            return state_from_wire(given)
+        folder = run_folder_of(self._config)
+        if folder is None:
+            return self._take(path)
+        name = "lock-" + str(path).encode("utf-8", "surrogateescape").hex()[-200:]
+        wire = shared_once(folder, name, lambda: json.dumps(state_to_wire(self._take(path))).encode())
+        return state_from_wire(json.loads(wire))
+
+    def main(self) -> LockState:
+        """The lock of the project that the root folder belongs to; without a project, of the repository's Reqfiles.
+
+        Raises FormatError for a layout that is not read.
+        """
+        root = self._config.rootpath
+        place = find_project(root, top=nearest_repository(root))
+        if place is not None:
+            return self.state(place.root / place.folder / LOCK_NAME)
+        return self.state(canonical(nearest_repository(root)) / REQFILE_LOCK)
+
+    def for_workers(self) -> dict[str, Any]:
+        """The states that workers are given: those of the project of the root folder, taken before anything runs."""
+        if self._config.option.collectonly or options.is_on(self._config, "off"):
+            return {}
+        root = self._config.rootpath
+        try:
+            place = find_project(root, top=nearest_repository(root))
+        except FormatError:
+            return {}  # told by the file that is wrong
+        if place is None or lock_file(place).walk.kind(lock_file(place).path) is None:
+            return {}
+        path = place.root / place.folder / LOCK_NAME
+        return {str(path): state_to_wire(self.state(path))}
+
+    def files(self, root: Path, listed: tuple[str, ...]) -> Iterator[Path]:
+        """The locks of a repository: those among its files, and those that a configuration demands."""
+        for path in listed:
+            if path == REQFILE_LOCK or (path.endswith(LOCK_NAME) and is_lock_file(Path(path))):
+                yield root / path
+            elif path.endswith(f"/{_CONFIG}") and is_project_file(Path(path)):
+                required = self.required(root / path)
+                if required is not None:
+                    yield required
+
+    def _take(self, path: Path) -> LockState:
+        found = self._file(path)
+        if found is None:
+            return LockState(path=path.name, exists=False)
+        file, place = found
+        if place is None:
+            return take_state(file, partial(self._compare_requirements, file.walk.root))
+        cache = self._cache(place.root)
+        state = take_state(file, partial(_compare_project, place, self._tools(place.root, cache)))
+        if cache is not None:
+            cache.save()
+        return state
+
+    def _file(self, path: Path) -> tuple[LockFile, Place | None] | None:
+        """The lock at ``path`` and its project; None where it is none that anything reads."""
+        if path.name == LOCK_NAME:
+            place = self._place(path)
+            return (lock_file(place), place) if place is not None else None
+        root = canonical(path.parent.parent)
+        return (requirements_lock(root), None) if nearest_repository(root) == root and self._repository(root) else None
+
+    def _place(self, path: Path) -> Place | None:
+        root = project_root(path)
+        try:
+            return project_at(root, top=nearest_repository(canonical(root)))
+        except FormatError:
+            return None  # told by the file that is wrong
+
+    def _compare_requirements(self, root: Path, lock: Lock | None) -> Report:
+        repository = self._repository(root)
+        assert repository is not None
+        catalog = repository.catalog
+        return check_requirements(lockables(catalog), catalog.problems, root, self._tools(root, None).hasher, lock)
+
+    def _tools(self, root: Path, cache: LeafCache | None) -> Tools:
+        repository = self._repository(nearest_repository(root))
+        view = None
+        if repository is not None:
+            view = GitView(git=repository.git, listed=frozenset(repository.snapshot.listed))
+        return open_tools(self._environment, view, cache)
+
+    def _repository(self, top: Path) -> Repository | None:
+        """The repository at ``top`` as a lock sees it: what is not in the cache is not fetched."""
+        if top not in self._repositories:
+            try:
+                self._repositories[top] = open_repository(top, self._environment, cached_only=True)
+            except GitError:
+                self._repositories[top] = None
+        return self._repositories[top]
+
+    def _cache(self, root: Path) -> LeafCache | None:
+        if options.is_on(self._config, "lock_no_cache"):
+            return None
+        try:
+            return leaf_cache(root, cache_folder(self._environment))
+        except WorkspaceError:
+            return None
+
+
+def _compare_project(place: Place, tools: Tools, lock: Lock | None) -> Report:
+    return check_project(load_project(place), lock, tools)
+
+
+def _settings(place: Place | None, lock: Lock | None) -> tuple[bool, bool]:
+    """Whether differences fail the run, and whether remote sources are configured.
+
+    A configuration that cannot be read leaves everything on: the comparison says what is wrong.
+    """
+    if place is None:
+        return lock is not None, False
+    try:
+        config = load_config(place).config
+    except FormatError:
+        return lock is not None, False
+    enforce = config.lock.enforce
+    return (lock is not None if enforce is None else enforce), bool(remote_sources(config))
