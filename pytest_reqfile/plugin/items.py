@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.outcome import NOT_LOOKED_AT, Outcome, to_wire
 from pytest_reqfile.plugin import options
 from pytest_reqfile.plugin.failure import EvaluationError, RequirementNotMetError, located_failure
@@ -35,7 +36,14 @@ class ReqfileItem(pytest.Item):
 
     def setup(self) -> None:
         """Evaluate; an error shows as pytest's error, never as passed or skipped."""
-        outcome = self.outcome = self.plan.evaluate()
+        self.outcome, refused = None, ""
+        try:
+            self.outcome = self.plan.evaluate()
+        except ReqfileError as error:
+            refused = str(error)
+        outcome = self.outcome
+        if outcome is None:  # said here, as an exception would be shown with the one it follows
+            pytest.fail(visible(refused), pytrace=False)
         self.user_properties[:] = properties(outcome)  # a rerun evaluates again
         if outcome.status == "error" and outcome.blocking:
             raise EvaluationError(outcome.reason)

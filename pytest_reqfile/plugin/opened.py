@@ -11,6 +11,7 @@ from pytest_reqfile.errors import FileError, Problem
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.plugin.narrowing import Narrowing
 from pytest_reqfile.reqfile.command import CommandContext
+from pytest_reqfile.reqfile.discovery import in_reqfile_folder, is_config_like
 from pytest_reqfile.reqfile.example_outcomes import deferred_example, evaluate_example, is_judged
 from pytest_reqfile.reqfile.example_run import ExampleContext
 from pytest_reqfile.reqfile.examples import BrokenExample, Example, read_examples
@@ -18,8 +19,7 @@ from pytest_reqfile.reqfile.outcomes import check_outcome
 from pytest_reqfile.reqfile.plan import PlannedCheck, Selection, plan_checks
 from pytest_reqfile.reqfile.repository import Repository
 from pytest_reqfile.reqfile.run import evaluate_check
-from pytest_reqfile.reqfile.settings import CONFIG_NAME
-from pytest_reqfile.reqfile.values import DecisionCheck, Edition, Requirement
+from pytest_reqfile.reqfile.values import CommandCheck, DecisionCheck, Edition, Requirement
 from pytest_reqfile.workspace.paths import contains, folder_of
 from pytest_reqfile.workspace.program import our_program
 from pytest_reqfile.workspace.walk import Walk
@@ -71,7 +71,9 @@ class OpenedRepository:
         return tuple(r for r in self.repository.catalog.requirements if r.location.path == path)
 
     def why_not_collected(self, path: str) -> str | None:
-        """Why a file that looks like ours is none of the repository's: excluded, ignored or no regular file."""
+        """Why a file that looks like ours is none of the repository's: no target, or no file of it at all."""
+        if in_reqfile_folder(path) and not is_config_like(path):
+            return f"{path} is in a .reqfile folder, where no requirements are read"
         excluder = self.repository.catalog.settings.excluder(path)
         if excluder is not None:
             return f"{path} is excluded by {excluder.path}"
@@ -82,11 +84,14 @@ class OpenedRepository:
         return None
 
     def evaluate(self, requirement: Requirement, name: str) -> Outcome:
-        """The outcome of one check of a requirement. With a broken config above it nothing can be judged rightly."""
+        """The outcome of one check of a requirement; an error where its settings or files are not what they should be.
+
+        Raises FileError where its files cannot be told from what is no file.
+        """
         planned = self._planned[requirement.location.path, requirement.id, name]
-        broken = self._broken_config(requirement.folder)
-        if broken is not None:
-            return check_outcome(planned, "error", reason=f"its settings cannot be read: {broken}", blocking=True)
+        doubt = self._doubt(requirement.folder, planned)
+        if doubt is not None:
+            return check_outcome(planned, "error", reason=doubt, blocking=True)
         if isinstance(planned.check, DecisionCheck) and planned.state == "run":
             return self.decisions.judged((requirement.location.path, requirement.id, name)).outcome
         return evaluate_check(planned, self._context)
@@ -166,11 +171,15 @@ class OpenedRepository:
             program=our_program(),
         )
 
-    def _broken_config(self, folder: str) -> Problem | None:
+    def _doubt(self, folder: str, planned: PlannedCheck) -> str | None:
+        """Why the check cannot be judged rightly, though nothing is wrong with it."""
         for path, problems in self._problems_by_file.items():
-            if path.endswith(CONFIG_NAME) and contains(folder_of(folder_of(path)), folder):
-                return problems[0]
-        return None
+            if is_config_like(path) and contains(folder_of(folder_of(path)), folder):
+                return f"its settings cannot be read: {problems[0]}"
+        if isinstance(planned.check, CommandCheck) and planned.check.files is None:
+            return None
+        unseen = (problem for problem in self.repository.catalog.discovery.unseen if problem.path is not None)
+        return next((f"its files cannot all be seen: {p}" for p in unseen if contains(folder, str(p.path))), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

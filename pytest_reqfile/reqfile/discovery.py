@@ -12,7 +12,7 @@ from pytest_reqfile.reqfile.parsing import DirectParser, Parser
 from pytest_reqfile.reqfile.settings import CONFIG_NAME, Config, Settings
 from pytest_reqfile.reqfile.values import Reqfile
 from pytest_reqfile.workspace.paths import folder_of, name_of
-from pytest_reqfile.workspace.snapshot import Searchable
+from pytest_reqfile.workspace.snapshot import Incomplete, Searchable
 
 REQFILE_NAME: Final = "Reqfile.yaml"
 _REQFILE_NEAR_MISSES: Final = frozenset({"reqfile.yaml", "reqfile.yml"})
@@ -36,12 +36,16 @@ class Tree(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Discovery:
-    """The Reqfiles and settings found in a tree, and every problem met: of configs, then of Reqfiles in path order."""
+    """The Reqfiles and settings found in a tree, and every problem met: of configs, then of Reqfiles in path order.
+
+    ``unseen`` are folders that could not be looked into; they are among the problems.
+    """
 
     tree: Tree
     settings: Settings
     reqfiles: tuple[Reqfile, ...]
     problems: tuple[Problem, ...]
+    unseen: tuple[Problem, ...] = ()
 
     def is_target(self, path: str) -> bool:
         """Whether requirements may apply to ``path``: a regular file, outside .reqfile/, not excluded."""
@@ -67,14 +71,16 @@ def discover(tree: Tree, parser: Parser | None = None) -> Discovery:
     problems: list[Problem] = []
     settings = _read_settings(tree, parser, problems)
     reqfiles: list[Reqfile] = []
+    unseen = _unseen(tree, settings)
+    problems.extend(unseen)
     for path in filter(is_reqfile_like, _with_ending(tree, _REQFILE_NEAR_MISSES)):
-        if settings.excluder(path) is not None or not tree.is_regular(path):
+        if settings.excluder(path) is not None or not _is_regular(tree, path, problems):
             continue
         if name_of(path) != REQFILE_NAME:
             problems.extend(_near_miss(tree, path))
         elif (reqfile := attempt(path, parser.reqfile, tree, problems)) is not None:
             reqfiles.append(reqfile)
-    return Discovery(tree=tree, settings=settings, reqfiles=tuple(reqfiles), problems=tuple(problems))
+    return Discovery(tree=tree, settings=settings, reqfiles=tuple(reqfiles), problems=tuple(problems), unseen=unseen)
 
 
 def in_reqfile_folder(path: str) -> bool:
@@ -95,6 +101,26 @@ def is_reqfile_like(path: str) -> bool:
 def is_config_like(path: str) -> bool:
     """Whether the path is a ``.reqfile/config.yaml``, or nearly so (spec 1.2)."""
     return name_of(path).lower() in _CONFIG_NEAR_MISSES and name_of(folder_of(path)) == ".reqfile"
+
+
+def _unseen(tree: Tree, settings: Settings) -> tuple[Problem, ...]:
+    """Folders that git could only warn about: what they hold would be missed in silence (seed 004 NO_FALSE_GREEN)."""
+    found = tree.unreadable() if isinstance(tree, Incomplete) else ()
+    way_out = "make it readable, or leave it out with .gitignore or an `exclude` glob"
+    return tuple(
+        Problem(path=folder, message=f"cannot read: {reason}; {way_out}")
+        for folder, reason in sorted(found)
+        if settings.excluder(f"{folder}/{REQFILE_NAME}") is None
+    )
+
+
+def _is_regular(tree: Tree, path: str, problems: list[Problem]) -> bool:
+    """Whether the path is a regular file; where that cannot be known is a problem."""
+    try:
+        return tree.is_regular(path)
+    except FileError as error:
+        problems.append(located(error, path))
+        return False
 
 
 def _with_ending(tree: Tree, endings: Iterable[str]) -> tuple[str, ...]:
@@ -139,13 +165,13 @@ def _read_settings(tree: Tree, parser: Parser, problems: list[Problem]) -> Setti
     exact = [path for path in paths if name_of(path) == name_of(CONFIG_NAME)]
     settings = Settings()
     for path in sorted(exact, key=lambda path: path.count("/")):
-        if settings.excluder(path) is not None or not tree.is_regular(path):
+        if settings.excluder(path) is not None or not _is_regular(tree, path, problems):
             continue
         config: Config | None = attempt(path, parser.config, tree, problems)
         if config is not None:
             settings = Settings(configs=(*settings.configs, config))
     for path in sorted(set(paths) - set(exact)):
-        if settings.excluder(path) is None and tree.is_regular(path):
+        if settings.excluder(path) is None and _is_regular(tree, path, problems):
             message = f"a config file must be named exactly {CONFIG_NAME}"
             problems.append(Problem(path=path, line=1, message=message))
     return settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,8 @@ _LISTING: Final = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-st
 _UNTRACKED: Final = b"? "
 _TAG: Final = 2
 _NUL: Final = b"\0"
+# git lists what it can and exits with 0 all the same.
+_UNREADABLE: Final = re.compile(r"^warning: could not open directory '(.+)/': ([^\n]+)$", re.MULTILINE)
 
 
 class GitListing:
@@ -44,6 +47,10 @@ class GitListing:
         lowered = self._listing.lower()
         found = {path for ending in endings for path in _ending(self._listing, lowered, ending.encode())}
         return tuple(map(os.fsdecode, sorted(found)))
+
+    def unreadable(self) -> tuple[tuple[str, str], ...]:
+        """The folders that git could not look into, each with the reason; what they hold is not in the listing."""
+        return tuple(_UNREADABLE.findall(self._call.reply().err))
 
     def _entries(self) -> list[bytes]:
         return self._listing.split(_NUL)[:-1]

@@ -17,6 +17,7 @@ from pytest_reqfile.workspace.paths import byte_order, folder_of, normalised
 MEMORY_BOUND: Final = 64 * 1024 * 1024
 _LARGEST_SHARE: Final = 8
 _CHUNK: Final = 4096
+_ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
 _OPEN_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO must not block the open
 
 
@@ -38,6 +39,14 @@ class Searchable(Protocol):
 
     def with_ending(self, endings: Iterable[str]) -> tuple[str, ...]:
         """The paths whose lower-cased text ends with one of the ASCII ``endings``, in byte order."""
+
+
+@runtime_checkable
+class Incomplete(Protocol):
+    """A listing that may not have seen all there is."""
+
+    def unreadable(self) -> tuple[tuple[str, str], ...]:
+        """Folders that could not be looked into, each with the reason."""
 
 
 class Snapshot:
@@ -78,6 +87,10 @@ class Snapshot:
             wanted = tuple(endings)
             return tuple(path for path in self._listed if path.lower().endswith(wanted))
 
+    def unreadable(self) -> tuple[tuple[str, str], ...]:
+        """Folders that could not be looked into, each with the reason; what they hold is not listed."""
+        return self._source.unreadable() if isinstance(self._source, Incomplete) else ()
+
     @cached_property
     def _listed_set(self) -> frozenset[str]:
         return frozenset(self.listed)
@@ -87,7 +100,10 @@ class Snapshot:
             return path in self._listed_set
 
     def is_regular(self, path: str) -> bool:
-        """Whether ``path`` is a regular file reached without following a symlink, at the first time it was asked."""
+        """Whether ``path`` is a regular file reached without following a symlink, at the first time it was asked.
+
+        Raises ``FileError`` where nobody may know: a folder above it cannot be entered.
+        """
         if normalised(path) != path or not path:
             return False
         with self._lock:
@@ -95,7 +111,7 @@ class Snapshot:
 
     def is_folder(self, path: str) -> bool:
         """Whether ``path`` is a folder now, listed or not; the root is one."""
-        return not path or (normalised(path) == path and _kind(f"{self.root}/{path}") == stat.S_IFDIR)
+        return not path or (normalised(path) == path and _kind(f"{self.root}/{path}", path) == stat.S_IFDIR)
 
     def regular(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Those of ``paths`` that are regular files, in the order given."""
@@ -149,7 +165,7 @@ class Snapshot:
 
     def _is_kind(self, path: str, kind: int) -> bool:
         if path not in self._modes:
-            self._modes[path] = _mode(f"{self.root}/{path}")
+            self._modes[path] = _mode(f"{self.root}/{path}", path)
         mode = self._modes[path]
         return mode is not None and stat.S_IFMT(mode) == kind
 
@@ -214,15 +230,20 @@ def _refuse_large(path: str, size: int, limit: int | None) -> None:
         raise FileError(f"{path}: cannot read: larger than {limit} bytes")
 
 
-def _kind(path: str) -> int | None:
-    mode = _mode(path)
+def _kind(place: str, path: str) -> int | None:
+    mode = _mode(place, path)
     return None if mode is None else stat.S_IFMT(mode)
 
 
-def _mode(path: str) -> int | None:
+def _mode(place: str, path: str) -> int | None:
+    """The mode of what is at ``place``, shown as ``path``; None if there is nothing."""
     try:
-        return os.lstat(path).st_mode
-    except (OSError, ValueError):
+        return os.lstat(place).st_mode
+    except OSError as error:
+        if error.errno in _ABSENT:
+            return None
+        raise FileError(f"{path}: cannot read: {reason_of(error)}") from error
+    except ValueError:  # a NUL in the name
         return None
 
 

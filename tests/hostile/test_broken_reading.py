@@ -1,0 +1,107 @@
+"""What cannot be looked at is never passed over: folders without permission, near misses that do not parse."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.support import Repo
+from tests.support.repo import Completed
+from tests.support.requirements import OK, command, expect, req, say
+
+PERMISSIONS_KEPT = "setpriv", "--bounding-set=-dac_override,-dac_read_search"
+WAY_OUT = "make it readable, or leave it out with .gitignore or an `exclude` glob"
+
+
+@pytest.fixture
+def bound() -> tuple[str, ...]:
+    """What to put before a command so that permissions mean something to it; nothing, unless we are root."""
+    if os.geteuid() != 0:
+        return ()
+    if shutil.which(PERMISSIONS_KEPT[0]) is None:
+        pytest.skip("root may read everything, and setpriv is not there to give that up")
+    return PERMISSIONS_KEPT
+
+
+@contextmanager
+def closed(repo: Repo, folder: str, mode: int = 0o000) -> Iterator[None]:
+    """The folder without the permissions it had, for a while."""
+    repo.path(folder).chmod(mode)
+    try:
+        yield
+    finally:
+        repo.path(folder).chmod(0o755)
+
+
+def check(repo: Repo, bound: tuple[str, ...], *argv: str) -> Completed:
+    """``reqfile check`` bound to permissions."""
+    return repo.execute(*bound, sys.executable, "-P", "-m", "pytest_reqfile", *(argv or ("check",)))
+
+
+def run_pytest(repo: Repo, bound: tuple[str, ...], *argv: str) -> Completed:
+    """pytest bound to permissions."""
+    return repo.execute(*bound, sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rE", *argv)
+
+
+@pytest.mark.parametrize("tracked", [False, True], ids=["untracked", "tracked"])
+def test_a_folder_that_cannot_be_read_is_an_error(repo: Repo, bound: tuple[str, ...], tracked: bool) -> None:
+    """git only warns of it and exits with 0; the Reqfile inside would be skipped in silence."""
+    repo.write("Reqfile.yaml", req(R1=OK))
+    repo.write("app/Reqfile.yaml", req(R2=say("found")))
+    if tracked:
+        repo.commit()
+    with closed(repo, "app"):
+        expect(check(repo, bound), 3, f"error  app: cannot read: Permission denied; {WAY_OUT}\n")
+        assert check(repo, bound, "list").code == 3
+    expect(check(repo, bound), 1, "R2  found")
+
+
+def test_a_folder_that_can_only_be_listed_is_an_error(repo: Repo, bound: tuple[str, ...]) -> None:
+    """Its names are known, but not what they are: no reason to take them for no files."""
+    repo.write("Reqfile.yaml", req(R1=command("true", files="**/*.py")))
+    repo.write("app/Reqfile.yaml", req(R2=say("found")))
+    with closed(repo, "app", 0o644):
+        expect(check(repo, bound), 3, "error  app/Reqfile.yaml: cannot read: Permission denied\n", "1 error.")
+    repo.write("src/a.py")
+    with closed(repo, "src", 0o644):
+        expect(check(repo, bound), 3, "error  src/a.py: cannot read: Permission denied\n", "1 error.")
+        done = run_pytest(repo, bound, "Reqfile.yaml")
+    assert done.code == 1
+    assert "ERROR Reqfile.yaml::R1/command-1 - Failed: src/a.py: cannot read:" in done.out
+
+
+def test_unreadable_settings_are_an_error(repo: Repo, bound: tuple[str, ...]) -> None:
+    """What they exclude would be checked, and by other settings."""
+    repo.write("Reqfile.yaml", req(R1=OK))
+    repo.write(".reqfile/config.yaml", "exclude: ['app/**']\n")
+    with closed(repo, ".reqfile"):
+        expect(check(repo, bound), 3, "error  .reqfile: cannot read: Permission denied")
+
+
+def test_pytest_does_not_pass_checks_whose_files_it_cannot_see(repo: Repo, bound: tuple[str, ...]) -> None:
+    """A check without ``files`` needs none of them."""
+    repo.write("Reqfile.yaml", req(R1=[command("true", files="**/*.py"), OK]))
+    repo.write("src/a.py")
+    with closed(repo, "src"):
+        done = run_pytest(repo, bound, "Reqfile.yaml")
+        whole = run_pytest(repo, bound, "--reqfile", "Reqfile.yaml")
+    assert done.code == 1
+    assert f"error: its files cannot all be seen: src: cannot read: Permission denied; {WAY_OUT}" in done.out
+    assert "1 passed, 1 error in" in done.out
+    assert "ERROR src::load - src: cannot read: Permission denied" in whole.out, whole
+
+
+def test_a_folder_that_is_left_out_need_not_be_readable(repo: Repo, bound: tuple[str, ...]) -> None:
+    """Ignored by git or excluded: the data folder of another user's service stops nobody."""
+    repo.write("Reqfile.yaml", req(R1=command("true", files="**/*.py")))
+    repo.write("data/x.py")
+    repo.write("more/x.py")
+    repo.write(".gitignore", "more\n")
+    repo.write(".reqfile/config.yaml", "exclude: ['data/**']\n")
+    with closed(repo, "data"), closed(repo, "more"):
+        expect(check(repo, bound), 0, "0 checks run, 1 with nothing to check.")
