@@ -19,6 +19,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, NoReturn
@@ -39,6 +40,8 @@ _DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 _PROC_READ_ONLY: Final = ("sys", "sysrq-trigger", "irq", "bus", "fs")
 _CONTAINER_SOCKETS: Final = ("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock")
 _NOT_STARTED: Final = 125
+_GIVE_UP_SECONDS: Final = 5.0
+_COOKIE: Final = "REQFILE_RUN"  # process_tree.COOKIE, by which our caller finds what we started
 
 Plan = dict[str, Any]
 
@@ -178,7 +181,8 @@ def _become_command(plan: Plan, writing: int, *, drop: bool) -> NoReturn:
         os.umask(0o022)
         kind = "spawn"
         os.chdir(plan["cwd"])
-        os.execvpe(plan["argv"][0], plan["argv"], plan["environment"])  # noqa: S606 - no shell on purpose
+        environment = {**plan["environment"], _COOKIE: os.environ.get(_COOKIE, "")}
+        os.execvpe(plan["argv"][0], plan["argv"], environment)  # noqa: S606 - no shell on purpose
     except (SetupError, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         os.write(writing, f"{kind}:{reason}".encode()[:4000])
@@ -202,13 +206,18 @@ def _wait_for(wanted: int) -> int:
 
 
 def _kill_orphans() -> None:
-    """What the command left behind are our children by now; their children will be."""
-    while children := _children():
-        for pid in children:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            os.wait()
+    """What the command left behind are our children by now, or will be once their parents are gone."""
+    give_up = time.monotonic() + _GIVE_UP_SECONDS
+    while time.monotonic() < give_up:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            for child in _children():
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(child, signal.SIGKILL)
+            time.sleep(0.001)
 
 
 def _children() -> list[int]:

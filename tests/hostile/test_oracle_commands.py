@@ -14,6 +14,7 @@ import pytest
 from pytest_reqfile.oracle.session import OracleOptions
 from pytest_reqfile.workspace.isolation import Request
 from pytest_reqfile.workspace.manifest import take_manifest
+from pytest_reqfile.workspace.process_tree import COOKIE
 from tests.support import Repo
 from tests.support.missions import criterion, entry, is_offered, mission, verify
 from tests.support.processes import wait_until
@@ -52,13 +53,15 @@ def project(repo: Repo) -> Repo:
     return repo
 
 
+LEFT, ENDLESS_SLEEP = f"471.{os.getpid()}", f"472.{os.getpid()}"
+"""Lengths of sleeps by which this worker's own are told from those of others."""
 DAEMON = """
 import os
 for step in range(2):
     if os.fork():
         os._exit(0)
     os.setsid()
-os.execvp("sleep", ["sleep", "471"])
+os.execvp("sleep", ["sleep", "SECONDS"])
 """
 
 in_disposable = pytest.mark.parametrize("mode", DISPOSABLE, indirect=True)
@@ -299,32 +302,32 @@ def test_signals(
 
 
 LEAVING_SOMETHING = (
-    "sleep 471 & echo started",
-    "setsid sleep 471 & echo started",
-    "(setsid sleep 471 &) ; echo started",
-    "(setsid sleep 471 >/dev/null 2>&1 </dev/null &) ; echo started",
+    "sleep SECONDS & echo started",
+    "setsid sleep SECONDS & echo started",
+    "(setsid sleep SECONDS &) ; echo started",
+    "(setsid sleep SECONDS >/dev/null 2>&1 </dev/null &) ; echo started",
     f"python3 -c '{DAEMON}'; echo started",
-    "trap '' TERM HUP INT; sleep 471 & echo started",
+    "trap '' TERM HUP INT; sleep SECONDS & echo started",
 )
 
 
 @in_safe
 def test_nothing_outlives_its_command(project: Repo, mode: Request) -> None:
     """spec 9.6: children in the background, double forks, new sessions; none delays the verdict or stays."""
-    what = mission(*(entry(command, check_id=str(number)) for number, command in enumerate(LEAVING_SOMETHING)))
+    what = mission(*(entry(c.replace("SECONDS", LEFT), check_id=str(n)) for n, c in enumerate(LEAVING_SOMETHING)))
     verified = verify(project, what, isolation=mode)
     found = [(result.verdict, verified.output(name)) for name, result in verified.assembled.results.items()]
     assert found == [("pass", b"started\n")] * len(LEAVING_SOMETHING)
     assert max(result.seconds for result in verified.assembled.results.values()) < 10
-    assert wait_until(lambda: not sleeping("471"))
+    assert wait_until(lambda: not sleeping(LEFT))
 
 
 ENDLESS = (
-    "sleep 472",
+    "sleep SECONDS",
     "trap '' TERM INT HUP; while :; do sleep 0.05; done",
-    "(setsid sleep 472 &) ; sleep 472",
-    "while :; do (sleep 472 &) ; sleep 0.01; done",
-    "kill -STOP $$; sleep 472",
+    "(setsid sleep SECONDS &) ; sleep SECONDS",
+    "while :; do (sleep SECONDS &) ; sleep 0.01; done",
+    "kill -STOP $$; sleep SECONDS",
     "yes",
 )
 
@@ -332,11 +335,12 @@ ENDLESS = (
 @in_safe
 def test_what_does_not_end_is_blocked(project: Repo, mode: Request) -> None:
     """spec 5.5: no exit code to compare; everything it started is gone."""
-    what = mission(*(entry(command, check_id=str(n), timeoutMs=500) for n, command in enumerate(ENDLESS)))
+    commands = [command.replace("SECONDS", ENDLESS_SLEEP) for command in ENDLESS]
+    what = mission(*(entry(command, check_id=str(n), timeoutMs=500) for n, command in enumerate(commands)))
     verified = verify(project, what, isolation=mode)
     found = [(r.verdict, r.blocked, r.exit_code) for r in verified.assembled.results.values()]
     assert found == [("blocked", "timeout", None)] * len(ENDLESS)
-    assert wait_until(lambda: not sleeping("472"))
+    assert wait_until(lambda: not sleeping(ENDLESS_SLEEP))
 
 
 @in_safe
@@ -430,7 +434,7 @@ def test_nothing_of_a_surrounding_run_is_inherited(project: Repo, mode: Request)
     )
     names = {line.partition("=")[0] for line in verified.output().decode().splitlines()}
     expected = {"PATH", "HOME", "TMPDIR", "GIT_CEILING_DIRECTORIES", "GIT_TERMINAL_PROMPT", "LC_ALL", "TZ"}
-    allowed = {"LANG", "LANGUAGE", "VIRTUAL_ENV", "CI", "PWD", "SHLVL", "_"}
+    allowed = {"LANG", "LANGUAGE", "VIRTUAL_ENV", "CI", "PWD", "SHLVL", "_", COOKIE}
     assert expected <= names <= expected | allowed
 
 

@@ -22,6 +22,9 @@ from tests.support.missions import criterion, entry, is_offered, mission, missio
 from tests.support.processes import wait_until
 from tests.support.sleepers import sleeping
 
+LENGTH = f"473.{os.getpid()}"
+"""Of sleeps, by which this worker's own are told from those of others."""
+
 
 @pytest.fixture(params=["overlay", "copy"])
 def mode(request: pytest.FixtureRequest, tmp_path: Path) -> Request:
@@ -45,7 +48,7 @@ def running(repo: Repo, scratch: Path, mode: Request) -> Iterator[subprocess.Pop
     """``reqfile oracle run`` in the middle of its second command, which sleeps."""
     repo.write("a", "1")
     repo.commit()
-    sleep = "(setsid sleep 473 &) ; touch $TMPDIR/started; sleep 473"
+    sleep = f"(setsid sleep {LENGTH} &) ; touch $TMPDIR/started; sleep {LENGTH}"
     what = mission_text(
         entry("true"),
         entry(sleep, check_id="S"),
@@ -82,7 +85,7 @@ def test_an_interrupted_run_still_tells_what_was_not_run(
     _, errors = running.communicate(timeout=30)
     assert running.returncode == 128 + number
     assert b"interrupted" in errors
-    assert wait_until(lambda: not sleeping("473"))
+    assert wait_until(lambda: not sleeping(LENGTH))
     assert (list(scratch.iterdir()), mounts()) == ([], before)
     claims = json.loads((repo.home / "sink" / "worker-claims.json").read_text())
     texts = [claim["text"] for claim in claims["claims"]]
@@ -104,10 +107,10 @@ def test_a_killed_run_leaves_no_process_and_no_half_file(
     running.kill()
     running.communicate(timeout=30)
     if mode == "overlay":
-        assert wait_until(lambda: not sleeping("473"))
+        assert wait_until(lambda: not sleeping(LENGTH))
     else:  # without a namespace only the command itself is tied to us, not what it started in its own session
-        assert wait_until(lambda: len(sleeping("473")) <= 2)
-        for pid in sleeping("473"):
+        assert wait_until(lambda: len(sleeping(LENGTH)) <= 2)
+        for pid in sleeping(LENGTH):
             os.kill(pid, signal.SIGKILL)
     assert (before[0].changed(take_manifest(repo.root)), mounts()) == ((), before[1])
     sink = repo.home / "sink"
@@ -136,10 +139,12 @@ def test_cancelling_from_another_thread(repo: Repo, mode: Request) -> None:
     cancel = Cancellation()
     timer = threading.Timer(0.5, cancel.cancel)
     timer.start()
-    verified = verify(repo, mission(entry("sleep 473"), entry("true", check_id="L")), isolation=mode, cancel=cancel)
+    verified = verify(
+        repo, mission(entry(f"sleep {LENGTH}"), entry("true", check_id="L")), isolation=mode, cancel=cancel
+    )
     timer.join()
     assert {result.blocked for result in verified.assembled.results.values()} == {"interrupted"}
-    assert wait_until(lambda: not sleeping("473"))
+    assert wait_until(lambda: not sleeping(LENGTH))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a small file system needs root")

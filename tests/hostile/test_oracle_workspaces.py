@@ -235,12 +235,13 @@ def test_a_push_goes_nowhere(repo: Repo, tmp_path: Path, mode: Request) -> None:
 
 def test_a_workspace_that_changes_meanwhile(repo: Repo, mode: Request) -> None:
     """spec 9.11: what was verified is not what is there now; every result of the run is blocked, earlier ones too."""
+    length = f"1.474{os.getpid()}"
     repo.write("a", "1")
     repo.commit()
     repo.write("marker", "")
     what = mission(
         entry("true"),
-        entry("sleep 1.474", check_id="D"),
+        entry(f"sleep {length}", check_id="D"),
         entry("true", check_id="E"),
         criteria=[criterion()],
     )
@@ -248,7 +249,7 @@ def test_a_workspace_that_changes_meanwhile(repo: Repo, mode: Request) -> None:
     options = OracleOptions(isolation=mode)
     with open_session(what, repo.root, sink, repo.environment, options) as session:
         first = session.evaluate(session.items[0])
-        writer = threading.Thread(target=lambda: wait_until(lambda: bool(sleeping("1.474"))) and repo.write("a", "2"))
+        writer = threading.Thread(target=lambda: wait_until(lambda: bool(sleeping(length))) and repo.write("a", "2"))
         writer.start()
         second = session.evaluate(session.items[1])
         writer.join()
