@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from dataclasses import replace
 from typing import Final
 
 from pytest_reqfile import __version__
@@ -79,6 +80,10 @@ def _run(arguments: argparse.Namespace) -> VerifierReport:
         generator=_generator(arguments.generator),
     )
     project = load_here(local=not arguments.no_local)
+    if options.generator == ("lock",):
+        from pytest_reqfile.lock.drift import lock_drift
+
+        options = replace(options, drift=lock_drift(project.place, environment))
     run = open_run(project, environment, options, cancellation=Cancellation())
     chosen = run.select(_split(arguments.name), arguments.rule)
     run.prepare(chosen)

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pytest_reqfile.errors import FileError, FormatError
+from pytest_reqfile.errors import FileError, FormatError, GitError
 from pytest_reqfile.lock.changes import Change
-from pytest_reqfile.lock.check import CheckOptions, Tools, check_project
-from pytest_reqfile.lock.opening import lock_file
+from pytest_reqfile.lock.check import check_project
+from pytest_reqfile.lock.opening import lock_file, open_tools
 from pytest_reqfile.lock.outputs import GONE
 from pytest_reqfile.lock.values import Lock
-from pytest_reqfile.project.values import Project
+from pytest_reqfile.project.load import load_project
+from pytest_reqfile.project.resources import GitView
+from pytest_reqfile.project.values import Place
+from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.git import Git, discover_root
 
 
-def output_drift(project: Project, tools: Tools) -> Callable[[str], tuple[str, ...]]:
+def lock_drift(place: Place, environment: Environment) -> Callable[[str], tuple[str, ...]]:
     """For a profile (empty: whichever was pinned), what has changed since the lock, as ``kind: path``.
 
     What it returns raises ``FileError`` where the lock cannot tell: there is none, it pins no outputs, or those of
@@ -26,14 +30,22 @@ def output_drift(project: Project, tools: Tools) -> Callable[[str], tuple[str, .
 
     def drift(profile: str) -> tuple[str, ...]:
         try:
-            lock = lock_file(project.place).read()
+            lock = lock_file(place).read()
             _refuse_silent(lock, profile)
-            report = check_project(project, lock, tools, CheckOptions())
+            report = check_project(load_project(place), lock, open_tools(environment, _view(place, environment)))
         except FormatError as error:
             raise FileError("; ".join(error.messages)) from error
-        return tuple(_items(report.changes, project.place.folder))
+        return tuple(_items(report.changes, place.folder))
 
     return drift
+
+
+def _view(place: Place, environment: Environment) -> GitView | None:
+    try:
+        git = Git(discover_root(place.root, environment), environment)
+    except GitError:
+        return None
+    return GitView(git=git, listed=frozenset(git.list_files()))
 
 
 def _refuse_silent(lock: Lock | None, profile: str) -> None:

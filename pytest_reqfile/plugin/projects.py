@@ -53,7 +53,12 @@ class OpenedProject:
 
     def _open(self, place: Place) -> VerifierRun:
         project = load_project(place, local=True)
-        return open_run(project, self._environment, self._options.run)
+        options = self._options.run
+        if options.generator == ("lock",):
+            from pytest_reqfile.lock.drift import lock_drift
+
+            options = replace(options, drift=lock_drift(place, self._environment))
+        return open_run(project, self._environment, options)
 
     @property
     def sign(self) -> str:
