@@ -12,7 +12,7 @@ from pytest_reqfile.reqfile.uses import read_use
 from pytest_reqfile.reqfile.values import KINDS, Block, Check, DecisionCheck, Kind, Reqfile, Use
 from pytest_reqfile.syntax.fields import Fields, Problems
 from pytest_reqfile.syntax.nodes import Node
-from pytest_reqfile.syntax.yaml import read_yaml
+from pytest_reqfile.syntax.yaml import read_yaml, top_level_keys
 
 FORMAT_VERSION: Final = 1
 VERSION_MESSAGE: Final = "a Reqfile needs a `reqfile: 1` version key"
@@ -43,11 +43,15 @@ def parse_reqfile(text: str, path: str) -> Reqfile:
 
 
 def declares_requirements(text: str, path: str) -> bool:
-    """Whether a file of a near-miss name is meant as a Reqfile: it parses and has one of its keys (spec 1.5)."""
+    """Whether a file of a near-miss name is meant as a Reqfile: it has one of its top-level keys (spec 1.5).
+
+    Of what is no YAML only the version key counts, which is nobody else's: a Reqfile with a slip is one all the same.
+    """
     try:
         root = read_yaml(text, path)
     except FormatError:
-        return False
+        keys, is_whole = top_level_keys(text)
+        return not keys.isdisjoint(TOP_LEVEL_KEYS if is_whole else TOP_LEVEL_KEYS[:1])
     return root.kind == "mapping" and any(root.get(key) is not None for key in TOP_LEVEL_KEYS)
 
 

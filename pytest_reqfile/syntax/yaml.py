@@ -20,6 +20,35 @@ def read_yaml(text: str, path: str, *, pure: bool | None = None) -> Node:
     return _ReqfileReader(text, path, pure=not __with_libyaml__ if pure is None else pure).read()
 
 
+def top_level_keys(text: str) -> tuple[frozenset[str], bool]:
+    """The keys of the first document's mapping as any YAML parser finds them, and whether its end was reached.
+
+    For text that ``read_yaml`` refuses: aliases, repeated keys and further documents hide nothing here.
+    """
+    import yaml
+
+    loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+    keys: set[str] = set()
+    depth, nodes = 0, 0
+    try:
+        for event in yaml.parse(text.removeprefix("\ufeff"), Loader=loader):
+            if depth == 0 and isinstance(event, yaml.NodeEvent) and not isinstance(event, yaml.MappingStartEvent):
+                return frozenset(), True
+            if depth == 1 and isinstance(event, yaml.NodeEvent):
+                nodes += 1
+                if nodes % 2 and isinstance(event, yaml.ScalarEvent):
+                    keys.add(event.value)
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+                if depth == 0:
+                    return frozenset(keys), True
+    except yaml.YAMLError:
+        return frozenset(keys), False
+    return frozenset(keys), True
+
+
 class _ReqfileReader(EventReader):
     def reading(self, event: Event) -> Reading | None:
         if event.style:

@@ -105,3 +105,19 @@ def test_a_folder_that_is_left_out_need_not_be_readable(repo: Repo, bound: tuple
     repo.write(".reqfile/config.yaml", "exclude: ['data/**']\n")
     with closed(repo, "data"), closed(repo, "more"):
         expect(check(repo, bound), 0, "0 checks run, 1 with nothing to check.")
+
+
+SLIPS = (
+    "reqfile: 1\ncode:\n  - id: A\n\tmust: tab\n",
+    "reqfile: 1\ncode: [\n",
+    "code: &x []\nproduct: *x\n",
+    "product: []\nproduct: []\n",
+    "product: []\n---\nproduct: []\n",
+)
+
+
+@pytest.mark.parametrize("text", SLIPS, ids=["tab", "bracket", "alias", "twice", "documents"])
+def test_a_near_miss_with_a_slip_in_it_is_an_error_all_the_same(repo: Repo, text: str) -> None:
+    """It holds a top-level key of ours (seed 004 REQFILE_FORMAT), whatever else is wrong with it."""
+    repo.write("Reqfile.yml", text)
+    expect(repo.run("check"), 3, "error  Reqfile.yml:1: a requirements file must be named exactly Reqfile.yaml\n")

@@ -235,9 +235,18 @@ def test_an_id_twice_in_one_file_names_both_lines() -> None:
         ("code\n", False),
         ("", False),
         ("code: [\n", False),
-        ("code: 1\ncode: 2\n", False),
+        ("code: 1\ncode: 2\n", True),
+        ("x: &a 1\ncode: *a\n", True),
+        ("code: []\n---\nx: 1\n", True),
+        ("? [a]\n: code\nreqfile: 1\n", True),
+        ("x: [code: 1, code: 2]\ny: code\ny: code\n", False),
+        ("- code: 1\n  code: 2\n", False),
+        ("--- 1\n---\ncode: 1\n", False),
+        ("\ufeffreqfile: 1\ncode: [\n", True),
+        ("reqfile: 1\n\tcode: []\n", True),
+        ("x: " + "[" * 10_000, False),
     ],
 )
 def test_a_near_miss_is_meant_as_a_reqfile_if_it_has_one_of_its_keys(text: str, meant: bool) -> None:
-    """What is no YAML, or something else, is another tool's file (spec 1.5)."""
+    """What is no YAML without our version key, or something else, is another tool's file (spec 1.5)."""
     assert declares_requirements(text, "reqfile.yml") == meant
