@@ -74,7 +74,7 @@ def change_set(repository: Repository, selection: Selection, base: str | None, e
     scopes = Scopes(repository.catalog)
     made = _Collected()
     for commit, requirements in groups.items():
-        tracked = repository.diffs.changes(commit)
+        tracked = _tracked(repository, commit)
         made.add_all(requirements, _Change(repository, commit, tracked, untracked, edition, scopes))
     return made.change_set()
 
@@ -86,6 +86,16 @@ def staged_set(repository: Repository, selection: Selection, edition: Edition) -
     change = _Change(repository, head, tracked, (), edition, Scopes(repository.catalog))
     made.add_all(_asked(repository, selection), change)
     return made.change_set()
+
+
+def _tracked(repository: Repository, commit: str) -> tuple[TrackedChange, ...]:
+    """What differs from a commit, files included of which git does not tell."""
+    tracked = repository.diffs.changes(commit)
+    if not repository.listing.unwatched:
+        return tracked
+    from pytest_reqfile.reqfile.unwatched import with_unwatched
+
+    return with_unwatched(repository, commit, tracked)
 
 
 def _asked(repository: Repository, selection: Selection) -> tuple[Requirement, ...]:

@@ -25,7 +25,8 @@ HARDENED: Final = (
     "--no-pager",
 )
 _END_OF_OPTIONS: Final = "--end-of-options"
-_PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-relative", "--no-color")
+_PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-relative", "--no-color", f"-O{os.devnull}")
+_MOST_PATHS: Final = 500
 _RAW_DIFF: Final = (
     *("diff", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=all"),
     *_PLAIN_DIFF,
@@ -65,6 +66,7 @@ class Git:
 
     def __init__(self, root: Path, env: Environment) -> None:
         self.root = root
+        self._given = env
         self._env = for_git(env)
 
     def run(self, args: Sequence[str], stdin: bytes | None = None, ok_codes: tuple[int, ...] = (0,)) -> bytes:
@@ -164,9 +166,24 @@ class Git:
         """The answer of ``start_changes``."""
         return _tracked_changes(_checked(("diff",), call.reply()))
 
+    def before_commit(self) -> Git:
+        """git with the index that is going to be committed: ``git commit -a`` and ``git commit FILE`` make one of their
+        own and tell hooks so in ``GIT_INDEX_FILE``. Only an index in this repository's git folder is taken.
+        """
+        index = self._given.get("GIT_INDEX_FILE")
+        if not index:
+            return self
+        file = Path(os.path.realpath(self.root / index))
+        folder = os.fsdecode(self.answer("rev-parse", "--absolute-git-dir").removesuffix(b"\n"))
+        if file.parent != Path(os.path.realpath(folder)) or not file.is_file():
+            return self
+        git = Git(self.root, self._given)
+        git._env = self._env.updated({"GIT_INDEX_FILE": str(file)})
+        return git
+
     def staged_changes(self) -> tuple[TrackedChange, ...]:
-        """Every path that differs between HEAD (nothing before the first commit) and the index; byte order."""
-        return _tracked_changes(self.answer(*_RAW_DIFF, "--cached", "--"))
+        """Every path that differs between HEAD (nothing before the first commit) and what is to be committed."""
+        return _tracked_changes(self.before_commit().answer(*_RAW_DIFF, "--cached", "--"))
 
     def untracked(self) -> tuple[str, ...]:
         """Paths that are neither tracked nor ignored, in byte order."""
@@ -188,6 +205,13 @@ class Git:
             return {}
         out = self.run(("cat-file", "--batch"), stdin="".join(f"{oid}\n" for oid in wanted).encode())
         return dict(_batch(out, wanted))
+
+    def hashes(self, paths: Sequence[str]) -> dict[str, str]:
+        """The object ids that git would give files of the working tree, its filters and line endings applied."""
+        found: list[str] = []
+        for start in range(0, len(paths), _MOST_PATHS):
+            found += os.fsdecode(self.answer("hash-object", "--", *paths[start : start + _MOST_PATHS])).split()
+        return dict(zip(paths, found, strict=True))
 
     def ask(self, args: Sequence[str], stdin: bytes | None = None) -> GitReply:
         """``git ARGS`` whatever its exit code; raises ``GitError`` only if git could not be started."""

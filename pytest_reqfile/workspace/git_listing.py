@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pytest_reqfile.workspace.git import Git
 
-# ``-t`` opens each entry with a letter and a space, ``?`` for what is not tracked: one look through the folders
-# tells both.
-_LISTING: Final = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
+# ``-v`` opens each entry with a letter and a space, ``?`` for what is not tracked, ``S`` or a small letter for what git
+# was told not to compare: one look through the folders tells all.
+_LISTING: Final = ("ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard")
 _UNTRACKED: Final = b"? "
 _TAG: Final = 2
 _NUL: Final = b"\0"
+_UNWATCHED: Final = re.compile(rb"\0([Sa-z]) ([^\0]+)")
+_SKIPPED: Final = b"Ss"
 # git lists what it can and exits with 0 all the same.
 _UNREADABLE: Final = re.compile(r"^warning: could not open directory '(.+)/': ([^\n]+)$", re.MULTILINE)
 
@@ -41,6 +43,15 @@ class GitListing:
         """Paths that are neither tracked nor ignored, in byte order."""
         paths = {entry[_TAG:] for entry in self._entries() if entry.startswith(_UNTRACKED)}
         return tuple(map(os.fsdecode, sorted(paths)))
+
+    @cached_property
+    def unwatched(self) -> dict[str, bool]:
+        """Tracked paths that git does not compare with the disk, in byte order; whether they belong there at all.
+
+        Those of ``--skip-worktree``, as in a sparse checkout, need not be on disk; those of ``--assume-unchanged`` do.
+        """
+        found = {path: tag not in _SKIPPED for tag, path in _UNWATCHED.findall(_NUL + self._listing)}
+        return {os.fsdecode(path): found[path] for path in sorted(found)}
 
     def with_ending(self, endings: Iterable[str]) -> tuple[str, ...]:
         """The paths whose lower-cased text has one of the ASCII ``endings``, in byte order; the others stay bytes."""

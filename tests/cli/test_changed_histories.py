@@ -303,3 +303,37 @@ def test_every_distinct_base_is_asked_once(seeing: Repo) -> None:
     seeing.run("check", "--changed", env={"PATH": f"{fake.parent}:{seeing.variables['PATH']}"})
     asked = [line.split("--no-pager ")[1].split(" ")[0] for line in log.read_text().splitlines()]
     assert sorted(asked) == ["diff", "ls-files", "merge-base", "merge-base", "rev-parse"]
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_a_file_that_git_was_told_to_overlook_is_compared(seeing: Repo, flag: str, edition: str) -> None:
+    """git diff says nothing of it; a full run looks at it as it is on disk, so an edit counts, and only an edit."""
+    seeing.git("config", "core.autocrlf", "true")
+    seeing.git("update-index", flag, "one.txt", "two.txt")
+    seeing.write("one.txt", "changed\n")
+    seeing.write("two.txt", "2\r\n")
+    assert files_of(seeing.run("check", "--changed", "main", "--edition", edition)) == ["one.txt"]
+    seeing.git("update-index", flag, "Reqfile.yaml")
+    seeing.write("Reqfile.yaml", reqfile_text(SEEN, block("MORE", run("echo ran; exit 1", files="two.txt"))))
+    done = seeing.run("check", "--changed", "main", "--only", "MORE", "--edition", edition)
+    assert done.out.startswith("MORE  ran\n")
+
+
+def test_an_overlooked_file_that_is_gone_was_deleted(seeing: Repo) -> None:
+    """Unless it was left out of the checkout: what is not meant to be on disk did not change."""
+    seeing.write("Reqfile.yaml", reqfile_text(block("TRIG", run("echo ran; exit 1", files="*.txt"))))
+    seeing.commit()
+    seeing.git("update-index", "--assume-unchanged", "one.txt")
+    seeing.delete("one.txt")
+    assert seeing.run("check", "--changed", "main").out.startswith("TRIG  ran\n")
+    seeing.git("update-index", "--no-assume-unchanged", "one.txt")
+    seeing.git("update-index", "--skip-worktree", "one.txt")
+    assert "0 checks run, 1 with nothing to check" in seeing.run("check", "--changed", "main").out
+
+
+def test_the_order_of_diffs_is_nobodys_setting(seeing: Repo) -> None:
+    """``diff.orderFile`` may name a file that is not there, which git takes for an error."""
+    seeing.git("config", "diff.orderFile", "nowhere")
+    seeing.write("one.txt", "changed\n")
+    assert files_of(seeing.run("check", "--changed", "main")) == ["one.txt"]

@@ -259,3 +259,33 @@ def test_stdin_is_given(repo: Repo) -> None:
     data = b"x" * 200_000
     oid = repo.workspace_git().run(("hash-object", "-w", "--stdin"), stdin=data).decode().strip()
     assert repo.workspace_git().blobs([oid]) == {oid: data}
+
+
+def test_hashes_are_those_git_would_store(repo: Repo) -> None:
+    """Line endings are converted as ``git add`` does, whatever the names; nothing asked is nothing started."""
+    repo.git("config", "core.autocrlf", "true")
+    names = ("-x", "new\nline", "byte\udcff")
+    for name in names:
+        repo.write(name, f"{name!r}\r\n")
+    repo.commit()
+    git = repo.workspace_git()
+    stored = {file.path: file.oid for file in git.tree_files(git.resolve("HEAD"))}
+    assert git.hashes(names) == stored
+    assert git.hashes(()) == {}
+
+
+def test_the_index_of_a_commit_is_that_of_its_hook(repo: Repo, tmp_path: Path) -> None:
+    """Only one in this repository's git folder is taken: a hook of another repository means another index."""
+    repo.write("a", "1")
+    repo.commit()
+    repo.write("a", "2")
+    repo.execute("cp", ".git/index", ".git/index.lock")
+    repo.git("add", "a", env={"GIT_INDEX_FILE": str(repo.root / ".git/index.lock")})
+    repo.execute("cp", ".git/index.lock", str(tmp_path / "index"))
+
+    def staged(index: str) -> list[str]:
+        git = Git(repo.root, repo.environment.updated({"GIT_INDEX_FILE": index}))
+        return [change.path for change in git.staged_changes()]
+
+    assert staged(str(repo.root / ".git/index.lock")) == staged(".git/index.lock") == ["a"]
+    assert staged(str(tmp_path / "index")) == staged(".git/nowhere") == staged("") == []

@@ -68,7 +68,7 @@ def test_a_listing_that_fails_is_an_error(repo: Repo) -> None:
     repo.path(".git/index").write_bytes(b"garbage")
     listing = GitListing(repo.workspace_git())
     for _ in range(2):
-        with pytest.raises(GitError, match=r"^git ls-files -z -t .* failed: fatal: .*index"):
+        with pytest.raises(GitError, match=r"^git ls-files -z -v .* failed: fatal: .*index"):
             listing.list_files()
 
 
