@@ -26,16 +26,24 @@ class ReqfileFile(pytest.File):
         for plan in state.plans(self.path):
             yield ReqfileItem.from_parent(self, name=plan.name, plan=plan)
         lock = state.locks.required(self.path) if self.path.name == "config.toml" and self.parent is not None else None
-        if lock is not None:
-            yield ReqfileFile.from_parent(self.parent, path=lock)
+        if lock is not None and self.parent is not None:
+            yield new_file(self.parent, lock)
+
+
+def new_file(parent: pytest.Collector, path: Path) -> ReqfileFile:
+    """The collector of a file.
+
+    pytest leaves files outside its root folder without a path in their ids, so two of one name would be one.
+    """
+    root = parent.config.rootpath
+    named: dict[str, Any] = {} if path.is_relative_to(root) else {"nodeid": way_to(path, root)}
+    collector: ReqfileFile = ReqfileFile.from_parent(parent, path=path, **named)
+    return collector
 
 
 def collect_file(session: pytest.Session, path: Path) -> Iterator[pytest.Item]:
     """The items of a file that pytest's walk did not meet, announced to every plugin as pytest announces its own."""
-    inside = path.is_relative_to(session.config.rootpath)
-    # pytest leaves files outside its root folder without a path in their ids, so two of one name would be one.
-    named: dict[str, Any] = {} if inside else {"nodeid": way_to(path, session.config.rootpath)}
-    collector: ReqfileFile = ReqfileFile.from_parent(session, path=path, **named)
+    collector = new_file(session, path)
     hooks = session.gethookproxy(path)
     hooks.pytest_collectstart(collector=collector)
     report = hooks.pytest_make_collect_report(collector=collector)

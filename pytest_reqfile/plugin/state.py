@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,13 +13,13 @@ import pytest
 
 from pytest_reqfile.errors import GitError, Problem, UsageError
 from pytest_reqfile.plugin import options
-from pytest_reqfile.plugin.collect import ReqfileFile, collect_file
+from pytest_reqfile.plugin.collect import collect_file, new_file
 from pytest_reqfile.plugin.items import ReqfileItem
 from pytest_reqfile.plugin.links import Links
 from pytest_reqfile.plugin.names import concerns_us, is_lock_file, is_project_file, is_skipped, project_root
 from pytest_reqfile.plugin.narrowing import Narrowing, Wire
 from pytest_reqfile.plugin.opened import OpenedRepository
-from pytest_reqfile.plugin.plans import Expecting, ItemPlan, load_plan
+from pytest_reqfile.plugin.plans import Expecting, ItemPlan, load_plan, skipped_plan
 from pytest_reqfile.plugin.projects import OpenedProject, VerifierOptions
 from pytest_reqfile.plugin.requirement_plans import requirement_plans
 from pytest_reqfile.plugin.verifier_options import verifier_options
@@ -31,7 +32,7 @@ from pytest_reqfile.reqfile.values import Edition
 from pytest_reqfile.verifiers.values import FlatVerifier, SpecVerifier
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import nearest_repository
-from pytest_reqfile.workspace.paths import absolute_below, canonical, relative_to_root
+from pytest_reqfile.workspace.paths import absolute_below, canonical, leads_through_link, relative_to_root
 from pytest_reqfile.workspace.process_tree import COOKIE
 
 if TYPE_CHECKING:
@@ -73,7 +74,13 @@ class RunState:
     @property
     def repository(self) -> Repository:
         """The repository of the run's root folder. Raises GitError outside of one."""
-        return self.opened(self._config.rootpath).repository
+        return self.opened(self._home).repository
+
+    @cached_property
+    def _home(self) -> Path:
+        """pytest's root folder, or where it was started if an ini file above the repository makes that the root."""
+        root = self._config.rootpath
+        return root if (nearest_repository(root) / ".git").exists() else self._config.invocation_params.dir
 
     def opened(self, folder: Path) -> OpenedRepository:
         """The repository that holds ``folder``, opened once per run. Raises GitError outside of one."""
@@ -122,7 +129,7 @@ class RunState:
             self.judge_options()
             self.handed_over = {_SINKS: self.sinks}
         try:
-            opened = self.opened(self._config.rootpath)
+            opened = self.opened(self._home)
         except GitError:
             return  # nothing of ours can be narrowed outside a repository; what is collected says so itself
         self.handed_over |= self.narrowing.wire(opened.repository, self.edition)
@@ -144,7 +151,7 @@ class RunState:
         if self._is_nested:
             return
         try:
-            opened = self.opened(self._config.rootpath)
+            opened = self.opened(self._home)
         except GitError as error:
             raise UsageError(f"--reqfile: {error}") from error
         met = {item.nodeid for item in items if isinstance(item, ReqfileItem)}
@@ -198,8 +205,12 @@ class RunState:
             yield load_plan(path.name, (problem,), str(path.parent))
             return
         relative = relative_to_root(opened.repository.snapshot.root, canonical(path))
-        if relative is not None:
-            yield from requirement_plans(opened, relative, is_named=path in self._named)
+        is_named = path in self._named
+        if relative is not None and not leads_through_link(nearest_repository(path.parent), path):
+            yield from requirement_plans(opened, relative, is_named=is_named)
+        elif is_named:
+            reason = f"{path.name} leads through a symbolic link, so it is no file of the repository"
+            yield skipped_plan(path.name, reason, str(path.parent))
 
     @cached_property
     def locks(self) -> Locks:
@@ -287,14 +298,20 @@ class RunState:
             raise
 
     def _is_ignored(self, path: Path) -> bool:
-        """Whether ``--ignore`` names the path or a folder above it."""
-        ignored = self._config.getoption("ignore") or ()
+        """Whether ``--ignore`` or ``--ignore-glob`` names the path or a folder above it."""
         start = self._config.invocation_params.dir
-        return any(path.is_relative_to(canonical(Path(start, name))) for name in ignored)
+        ignored = [absolute_below(start, name) for name in self._config.getoption("ignore") or ()]
+        globs = [str(absolute_below(start, glob)) for glob in self._config.getoption("ignore_glob") or ()]
+        return any(path.is_relative_to(folder) or path.is_relative_to(canonical(folder)) for folder in ignored) or any(
+            fnmatch(str(above), glob) for glob in globs for above in (path, *path.parents)
+        )
 
     def ignores(self, path: Path) -> bool | None:
-        """Whether a path in a settings folder is skipped: only its config may hold something to collect."""
-        if any(concerns_us(named) for named in self._named):
+        """Whether a path in a settings folder is skipped: only its config may hold something to collect.
+
+        None leaves it to pytest, which knows what the user ignores.
+        """
+        if self._is_ignored(path) or any(concerns_us(named) for named in self._named):
             return None
         return is_skipped(path)
 
@@ -304,8 +321,7 @@ class RunState:
             return None
         if path.suffix == ".json" and not self._is_mission(path):
             return None
-        collector: ReqfileFile = ReqfileFile.from_parent(parent, path=path)
-        return collector
+        return new_file(parent, path)
 
     def arrange(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Complete what was collected: the whole repository where asked for, links of Python tests, the ids asked for.

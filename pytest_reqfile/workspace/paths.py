@@ -16,6 +16,11 @@ def absolute_below(start: Path, path: str) -> Path:
     return Path(os.path.normpath(start / path))
 
 
+def leads_through_link(folder: Path, path: Path) -> bool:
+    """Whether ``path``, which lies below ``folder`` lexically, is or passes a symbolic link on the way from there."""
+    return canonical(path) != canonical(folder) / path.relative_to(folder)
+
+
 def way_to(path: Path, start: Path) -> str:
     """How to get from the folder ``start`` to ``path``, with ``..`` where need be."""
     return os.path.relpath(path, start)
