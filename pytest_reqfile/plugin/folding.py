@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -37,15 +38,28 @@ def fold(config: pytest.Config, recorder: Recorder, stopped: str | None = None) 
     began, ended = recorder.span or (0.0, 0.0)
     places = Places(config)
     lost = (_item(nodeid, {"lost": NOT_RUN}, recorder, places) for nodeid in unreached)
+    requirements = tuple(known_requirements(config))
     return run_report(
         __version__,
-        (*reported_items(config, recorder), *lost),
+        _placed((*reported_items(config, recorder), *lost), requirements),
         tests=linked_tests(recorder),
-        requirements=known_requirements(config),
+        requirements=requirements,
         stopped=stopped,
         started=began,
         seconds=max(0.0, ended - began),
     )
+
+
+def _placed(items: Iterable[ItemResult], requirements: Iterable[KnownRequirement]) -> Iterator[ItemResult]:
+    """The items, those whose outcome was lost at their requirement rather than at the top of its file."""
+    known = {(requirement.declared.path, requirement.id): requirement for requirement in requirements}
+    for item in items:
+        requirement = known.get((item.file, item.outcome.owner))
+        if requirement is None or item.outcome.title:
+            yield item
+        else:
+            placed = replace(item.outcome, declared=requirement.declared, title=requirement.must)
+            yield replace(item, outcome=placed)
 
 
 def reported_items(config: pytest.Config, recorder: Recorder) -> Iterator[ItemResult]:

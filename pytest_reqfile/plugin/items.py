@@ -37,6 +37,8 @@ class ReqfileItem(pytest.Item):
     def setup(self) -> None:
         """Evaluate; an error shows as pytest's error, never as passed or skipped."""
         self.outcome, refused = None, ""
+        if self.config.option.setupplan:
+            return  # shows what would run and runs nothing
         try:
             self.outcome = self.plan.evaluate()
         except ReqfileError as error:

@@ -73,7 +73,7 @@ def _last_lines(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     verifiers = tuple(outcome for outcome in outcomes if outcome.subject == "verifier")
     if verifiers:
         yield f"verifiers: {verifiers_line(VerifierReport(outcomes=verifiers))}"
-    oracle = [outcome.status for outcome in outcomes if outcome.subject == "oracle"]
+    oracle: list[str] = [outcome.status for outcome in outcomes if outcome.subject == "oracle"]
     if oracle:
         words = (("pass", "passed"), ("fail", "failed"), ("error", "blocked"))
         yield f"oracle commands: {', '.join(f'{oracle.count(status)} {word}' for status, word in words)}"

@@ -42,6 +42,7 @@ def project(project: Repo) -> Repo:
         "QUIET": [command("exit 1", files="**/*.go")],
     }
     project.write("Reqfile.yaml", req(**checks))
+    project.write("pytest.ini", "[pytest]\npythonpath = .\n")
     project.write("shop.py", "def used(): return 1\n")
     project.write("test_a.py", LINKED)
     return project
@@ -49,7 +50,7 @@ def project(project: Repo) -> Repo:
 
 def run(project: Repo, neighbours: tuple[str, ...], *arguments: str, **variables: str) -> Completed:
     """pytest with the neighbour on and our JSON report."""
-    env = {"PYTEST_ADDOPTS": without_neighbours(*neighbours), "PYTHONPATH": ".", **variables}
+    env = {"PYTEST_ADDOPTS": without_neighbours(*neighbours), **variables}
     return project.pytest("--reqfile-json=r.json", *arguments, env=env)
 
 

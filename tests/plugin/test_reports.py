@@ -20,13 +20,15 @@ from tests.support.reports import read_html, read_json, read_junit, read_sarif
 from tests.support.requirements import OK, command, req, say
 
 Run = Callable[..., pytest.RunResult]
-MODES = {"without": ("-p", "no:xdist"), "idle": (), "workers": ("-n", "2"), "reversed": ("-n", "2", "-p", "backwards")}
+MODES = {"without": ("-p", "no:xdist"), "idle": (), "workers": ("-n", "2"), "reversed": ("-n", "2", "--backwards")}
 EXAMPLES = Path(__file__).parents[2] / "examples"
 REPORTS = {"sarif": "r.sarif", "junit": "r.xml", "json": "r.json", "html": "r.html"}
 BACKWARDS = """
 import pytest
+def pytest_addoption(parser): parser.addoption('--backwards', action='store_true')
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items): items.reverse()
+def pytest_collection_modifyitems(config, items):
+    if config.getoption('backwards'): items.reverse()
 """
 LINKED = """
 import pytest
@@ -113,7 +115,7 @@ def everything(project: Repo) -> Repo:
     project.write("app/inner/Reqfile.yaml", "reqfile: 1\ncode:\n  - id: lower\n")
     project.write("app/test_linked.py", LINKED)
     project.write("app/pytest.ini", "[pytest]\n")
-    project.write("app/backwards.py", BACKWARDS)
+    project.write("app/conftest.py", BACKWARDS)
     return project
 
 
@@ -121,9 +123,7 @@ def test_reports_do_not_depend_on_mode_or_order(everything: Repo) -> None:
     """Byte for byte but for times, with pytest's own JUnit cases; every item once; linked tests counted."""
     found: dict[str, tuple[object, ...]] = {}
     for mode, arguments in MODES.items():
-        done = everything.pytest(
-            "--reqfile", *arguments, *options(mode), f"--junitxml={mode}/p.xml", cwd="app", env={"PYTHONPATH": "."}
-        )
+        done = everything.pytest("--reqfile", *arguments, *options(mode), f"--junitxml={mode}/p.xml", cwd="app")
         assert done.code == 1, done.out + done.err
         folder = f"app/{mode}"
         found[mode] = (reports(everything, folder), own_cases(everything, f"{folder}/p.xml"))
@@ -204,6 +204,8 @@ def test_a_dead_worker_leaves_no_hole(project: Repo) -> None:
     }
     assert project_json(project)["complete"] is False
     assert "error: 2 items not run: the run ended before" in done.out.splitlines()
+    lines = {each["owner"]: (each["declared"]["line"], each["title"]) for each in project_json(project)["items"]}
+    assert lines["B_DIES"] == (11, "Be good."), "a lost item is shown at its requirement"
 
 
 BROKEN_WORKER = """
@@ -292,6 +294,13 @@ def test_when_reports_are_written(project: Repo, run: Run) -> None:
     result = run("--reqfile-json=same", "--reqfile-html=./same")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: --reqfile-html and --reqfile-json both name */same"])
+
+
+def test_setup_plan_runs_nothing(project: Repo, run: Run) -> None:
+    """It shows what would run; nothing of it is missing then."""
+    project.write("Reqfile.yaml", req(A=command("touch ran; exit 1")))
+    assert run("--setup-plan").ret == pytest.ExitCode.OK
+    assert not project.path("ran").exists()
 
 
 def test_where_reports_are_written(project: Repo) -> None:
