@@ -63,6 +63,19 @@ def test_commands_print_what_is_shown(path: Path, make_repo: Callable[[str], Rep
         assert difference(step.text, run.carry_out(step)) == ""
 
 
+def test_the_architecture_is_that_of_the_tree() -> None:
+    """Every folder of the package is explained in sixty lines, and every module named there exists."""
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    package = ROOT / "pytest_reqfile"
+    assert len(page.splitlines()) <= 60
+    folders = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert {folder for folder in folders if not re.search(rf"^{folder}/ ", page, re.MULTILINE)} == set()
+    named = set(re.findall(r"`(?:\w+/)*(\w+\*?\.py)`", page))
+    assert len(named) > 15
+    missing = [name for name in named if not any(any(folder.rglob(name)) for folder in (package, ROOT / "tests"))]
+    assert missing == []
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_generated_tables_are_those_of_the_code(name: str) -> None:
     """``python -m tests.support.pages PAGE`` makes them anew."""
