@@ -27,8 +27,7 @@ from typing import Any, Final, NoReturn
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 _NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE = 2, 4, 8, 0x1000, 0x4000, 0x40000
 _SYS_MOUNT_SETATTR: Final = 442  # the same number on every architecture that has it
-_ATTR_RDONLY: Final = 1
-_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_ATTR_RDONLY, _AT_FDCWD, _AT_RECURSIVE = 1, -100, 0x8000
 _PR_PDEATHSIG, _PR_DUMPABLE, _PR_CAPBSET_DROP, _PR_SUBREAPER, _PR_NO_NEW_PRIVS = 1, 4, 24, 36, 38
 # chown, dac_override, fowner, fsetid, kill, setgid, setuid, net_bind_service, sys_chroot, setfcap: what a container's
 # root may do by default, without making devices or raw sockets. None of them can undo a mount.
@@ -39,8 +38,7 @@ _DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 # What docker keeps read-only, for the same reason: writing there changes the machine.
 _PROC_READ_ONLY: Final = ("sys", "sysrq-trigger", "irq", "bus", "fs")
 _CONTAINER_SOCKETS: Final = ("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock")
-_NOT_STARTED: Final = 125
-_GIVE_UP_SECONDS: Final = 5.0
+_NOT_STARTED, _GIVE_UP_SECONDS = 125, 5.0
 _COOKIE: Final = "REQFILE_RUN"  # process_tree.COOKIE, by which our caller finds what we started
 
 Plan = dict[str, Any]
