@@ -34,6 +34,11 @@ def is_project_file(path: Path) -> bool:
         return True
     if _is_project_folder(path.parent):
         return path.name == "config.toml" or path.name in _UNREAD_IN_THE_FOLDER
+    return is_declaration_file(path)
+
+
+def is_declaration_file(path: Path) -> bool:
+    """Whether the file holds rule-linked verifiers of a project."""
     return path.suffix == ".toml" and path.parent.name == "verifiers" and _is_project_folder(path.parent.parent)
 
 

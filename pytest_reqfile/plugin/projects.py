@@ -39,6 +39,7 @@ class OpenedProject:
     def __init__(self, root: Path, top: Path | None, environment: Environment, options: VerifierOptions) -> None:
         self._environment = environment
         self._options = options
+        self.root = root
         self.problems: tuple[Problem, ...] = ()
         self.usage: UsageError | None = None
         self.place: Place | None = None
@@ -59,6 +60,10 @@ class OpenedProject:
 
             options = replace(options, drift=lock_drift(place, self._environment))
         return open_run(project, self._environment, options)
+
+    def reads(self, path: str) -> bool:
+        """Whether a file that looks like one of the project is; where options are wrong nothing was looked at yet."""
+        return self.usage is not None or (self.place is not None and path.startswith(f"{self.place.folder}/"))
 
     @property
     def sign(self) -> str:

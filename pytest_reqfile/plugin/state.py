@@ -16,7 +16,14 @@ from pytest_reqfile.plugin import options
 from pytest_reqfile.plugin.collect import collect_file, new_file
 from pytest_reqfile.plugin.items import ReqfileItem
 from pytest_reqfile.plugin.links import Links
-from pytest_reqfile.plugin.names import concerns_us, is_lock_file, is_project_file, is_skipped, project_root
+from pytest_reqfile.plugin.names import (
+    concerns_us,
+    is_declaration_file,
+    is_lock_file,
+    is_project_file,
+    is_skipped,
+    project_root,
+)
 from pytest_reqfile.plugin.narrowing import Narrowing, Wire
 from pytest_reqfile.plugin.opened import OpenedRepository
 from pytest_reqfile.plugin.plans import Expecting, ItemPlan, load_plan, skipped_plan
@@ -163,11 +170,15 @@ class RunState:
     def _files_of(self, opened: OpenedRepository) -> Iterator[Path]:
         root = opened.repository.snapshot.root
         yield from (root / path for path in opened.files)
-        for folder in project_folders(opened.repository.snapshot.listed):
+        yield from dict.fromkeys(self._project_files(root, opened.repository.snapshot.listed))
+        yield from self.locks.files(root, opened.repository.snapshot.listed)
+
+    def _project_files(self, root: Path, listed: tuple[str, ...]) -> Iterator[Path]:
+        for folder in project_folders(listed):
             project = self.project(root / folder)
             names = project.by_file or ({project.sign: ()} if project.sign else {})
             yield from (root / folder / name for name in sorted(names))
-        yield from self.locks.files(root, opened.repository.snapshot.listed)
+        yield from (root / path for path in listed if is_declaration_file(Path(path)))
 
     def project(self, folder: Path) -> OpenedProject:
         """The project of exactly that folder, opened once per run."""
@@ -195,8 +206,9 @@ class RunState:
             yield from self.locks.plans(path)
             return
         if is_project_file(path):
-            root = canonical(project_root(path))
-            yield from verifier_plans(self.project(root), canonical(path).relative_to(root).as_posix())
+            # Links below the project's folder stay as they are written: that is how declarations name their files.
+            root = project_root(path)
+            yield from verifier_plans(self.project(canonical(root)), path.relative_to(root).as_posix())
             return
         try:
             opened = self.opened(path.parent)

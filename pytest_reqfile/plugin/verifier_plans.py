@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Final
 
 from pytest_reqfile.errors import Problem
 from pytest_reqfile.plugin import marks
@@ -14,11 +15,18 @@ from pytest_reqfile.verifiers.predicates import has_checklist
 from pytest_reqfile.verifiers.run import Declared, name_of
 from pytest_reqfile.verifiers.values import InvalidDeclaration, SpecVerifier, Verifier
 
+_NOT_READ: Final = (
+    "not looked at: expected config.toml in the configuration folder, which must be the first one of its project"
+)
+
 
 def verifier_plans(project: OpenedProject, path: str) -> Iterator[ItemPlan]:
     """The items of one file of a project; ``path`` is relative to the project's folder."""
     if project.problems:
         yield load_plan(path, project.problems, project.base)
+        return
+    if not project.reads(path):
+        yield load_plan(path, (Problem(path=path, line=1, message=_NOT_READ),), str(project.root))
         return
     declared = project.by_file.get(path, ())
     nameless = tuple(d for d in declared if isinstance(d, InvalidDeclaration) and d.id is None)

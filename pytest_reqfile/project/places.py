@@ -94,8 +94,11 @@ def project_of(config: Path, *, top: Path | None = None) -> Place:
 
 
 def project_folders(listed: Iterable[str]) -> tuple[str, ...]:
-    """Of repository paths, the folders that hold a project or a layout that is not read; in byte order."""
-    signs = (*(f"{name}/{CONFIG_NAME}" for name in FOLDERS), *_signs_of_unread_layouts(FOLDERS))
+    """Of repository paths, the folders that hold a project or a layout that is not read; in byte order.
+
+    A configuration folder is itself among the paths where it is a link.
+    """
+    signs = (*FOLDERS, *(f"{name}/{CONFIG_NAME}" for name in FOLDERS), *_signs_of_unread_layouts(FOLDERS))
     found: set[str] = set()
     for path in listed:
         if "ai-rulez" not in path and "ai_rulez" not in path:
