@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_reqfile.errors import Problem
 from pytest_reqfile.plugin import marks
-from pytest_reqfile.plugin.plans import ItemPlan, load_plan
+from pytest_reqfile.plugin.plans import LOAD, ItemPlan, load_plan
 from pytest_reqfile.plugin.projects import OpenedProject, invalid_outcome, is_fast
 from pytest_reqfile.syntax.slugs import slugs
 from pytest_reqfile.verifiers.predicates import has_checklist
@@ -34,7 +34,8 @@ def verifier_plans(project: OpenedProject, path: str) -> Iterator[ItemPlan]:
         problems = tuple(Problem(path=d.declared.path, line=d.declared.line, message=d.message) for d in nameless)
         yield load_plan(path, problems, project.base)
     named = tuple(d for d in declared if d not in nameless)
-    for each, name in zip(named, slugs((_name(d) for d in named), empty="verifier"), strict=True):
+    _, *names = slugs((LOAD, *map(_name, named)), empty="verifier")  # `load` is the file's, whatever is declared in it
+    for each, name in zip(named, names, strict=True):
         if isinstance(each, InvalidDeclaration):
             yield _invalid_plan(project, each, name)
         else:
