@@ -17,7 +17,7 @@ from pytest_reqfile.verifiers.changes import Scope
 from pytest_reqfile.verifiers.examples import run_example
 from pytest_reqfile.verifiers.outcomes import FailOn, example_outcome, gates, outcome_of
 from pytest_reqfile.verifiers.predicates import has_checklist, has_command
-from pytest_reqfile.verifiers.results import Result, invalid_result
+from pytest_reqfile.verifiers.results import invalid_result
 from pytest_reqfile.verifiers.run import Declared, RunOptions, VerifierRun, name_of, open_run
 from pytest_reqfile.verifiers.values import Example, FlatVerifier, InvalidDeclaration, SpecVerifier, Verifier
 from pytest_reqfile.workspace.environment import Environment
@@ -113,11 +113,16 @@ class OpenedProject:
         """The outcome of one verifier."""
         if self._options.fast and not is_fast(verifier):
             return _deferred(verifier, "")
-        return self._judged(verifier, lambda run: run.results(verifier)[0])
+        assert self.run is not None
+        try:
+            return outcome_of(self.run.results(verifier)[0], self._options.fail_on)
+        except (FileError, GitError) as error:
+            return _could_not_look(verifier, str(error))
 
     def evaluate_missing_examples(self, verifier: SpecVerifier) -> Outcome:
         """The outcome of AR9H6: the settings ask for examples and the verifier has none."""
-        return self._judged(verifier, lambda run: run.results(verifier)[-1], check="examples")
+        assert self.run is not None
+        return replace(outcome_of(self.run.without_examples(verifier), self._options.fail_on), check="examples")
 
     def evaluate_example(self, verifier: SpecVerifier, example: Example, check: str) -> Outcome:
         """The outcome of one self-test example."""
@@ -125,14 +130,6 @@ class OpenedProject:
         if self._options.fast and not is_fast(verifier):
             return _deferred(verifier, check)
         return example_outcome(run_example(verifier, example, self.run), check)
-
-    def _judged(self, verifier: Verifier, find: Callable[[VerifierRun], Result], check: str = "") -> Outcome:
-        assert self.run is not None
-        try:
-            outcome = outcome_of(find(self.run), self._options.fail_on)
-        except (FileError, GitError) as error:
-            return _could_not_look(verifier, check, str(error))
-        return replace(outcome, check=check)
 
 
 def is_fast(verifier: Verifier) -> bool:
@@ -159,11 +156,11 @@ def _deferred(verifier: Verifier, check: str) -> Outcome:
     )
 
 
-def _could_not_look(verifier: Verifier, check: str, reason: str) -> Outcome:
+def _could_not_look(verifier: Verifier, reason: str) -> Outcome:
     return Outcome(
         subject="verifier",
         owner=name_of(verifier),
-        check=check,
+        check="",
         status="error",
         declared=verifier.declared,
         reason=reason,

@@ -137,7 +137,13 @@ class VerifierRun:
             return (result,)
         if declared.examples or not self.declarations.settings.require_examples:
             return (result,)
-        return result, missing_examples(declared, self.options.test_command)
+        return result, self.without_examples(declared)
+
+    def without_examples(self, verifier: SpecVerifier) -> Result:
+        """AR9H6 of a spec without examples; of an inactive one that it is. The verifier is not evaluated."""
+        if not self._is_active(verifier):
+            return inactive(verifier, self.active.label)
+        return missing_examples(verifier, self.options.test_command)
 
     def evaluate(self, chosen: Iterable[Declared]) -> Iterator[Result]:
         """All results in order. After an interrupt the verifiers that were not reached are errors, never gone."""
@@ -160,7 +166,7 @@ class VerifierRun:
             evidence = self._prepared[name_of(verifier)] = self._evidence([verifier])
         if isinstance(verifier, FlatVerifier):
             return evaluate_flat(self._with_profile(verifier), evidence, self._drift)
-        if not self.active.is_active(verifier.target.kind, verifier.target.id):
+        if not self._is_active(verifier):
             return inactive(verifier, self.active.label)
         evaluators = Evaluators(command=self.runner.evaluate, checklist=self.options.checklist)
         return evaluate_spec(verifier, evidence, evaluators, self.options.gate)
