@@ -20,9 +20,15 @@ def add_lock_commands(commands: Subparsers, add_command: Callable[..., argparse.
 
     def run(arguments: argparse.Namespace, terminal: Any) -> int:
         refuse_contradictions(arguments)
+        from pytest_reqfile.cli.lock_around import Surroundings
+        from pytest_reqfile.workspace.environment import Environment
+
+        around = Surroundings(environment=Environment.current())
+        if not arguments.subject:
+            _ = around.listing  # git begins now, the rest is imported meanwhile
         from pytest_reqfile.cli.lock_run import run_lock
 
-        return run_lock(arguments, terminal)
+        return run_lock(arguments, terminal, around)
 
     parser = add_command(
         commands, "lock", "pin what agents are told and what is required, or check the pins", run, failure_code=1

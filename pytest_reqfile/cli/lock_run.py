@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pytest_reqfile.cli.lock_targets import Surroundings, find_targets
+from pytest_reqfile.cli.lock_around import Surroundings
+from pytest_reqfile.cli.lock_targets import find_targets
 from pytest_reqfile.cli.session import absolute
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import ReqfileError
@@ -24,7 +25,6 @@ from pytest_reqfile.lock.values import ENTRY_TABLES, Lock
 from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.values import Place, Project
 from pytest_reqfile.syntax.printable import visible
-from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import write_atomic
 
 COULD_NOT_RUN: Final = 1
@@ -33,12 +33,11 @@ _SEVERITY: Final = (COULD_NOT_RUN, DIFFERS, 3, 0)
 _COMMIT_SHOWN: Final = 12
 
 
-def run_lock(arguments: argparse.Namespace, terminal: Terminal) -> int:
+def run_lock(arguments: argparse.Namespace, terminal: Terminal, around: Surroundings) -> int:
     """Do it for every lock that is meant: 0 in sync or written, 1 could not run, 2 differences or refused.
 
     Of several locks the worst code counts: 1, then 2, then 3.
     """
-    around = Surroundings(environment=Environment.current())
     targets = find_targets(arguments, around)
     run = _Run(arguments, terminal, around)
     codes = [_attempt(partial(run.project, place), terminal) for place in targets.places]

@@ -5,71 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pytest_reqfile.errors import GitError, UsageError, WorkspaceError
-from pytest_reqfile.lock.opening import leaf_cache
+from pytest_reqfile.cli.lock_around import Surroundings
+from pytest_reqfile.errors import UsageError
 from pytest_reqfile.lock.requirements import REQFILE_LOCK, requirements_lock
 from pytest_reqfile.project.places import find_project, project_at, project_folders
-from pytest_reqfile.project.resources import GitView
 from pytest_reqfile.project.values import Place
-from pytest_reqfile.workspace.environment import Environment, cache_folder
-from pytest_reqfile.workspace.git import Git, discover_root
-from pytest_reqfile.workspace.leaf_cache import LeafCache
 from pytest_reqfile.workspace.paths import canonical
 from pytest_reqfile.workspace.program import current_folder
-
-if TYPE_CHECKING:
-    from pytest_reqfile.reqfile.repository import Repository
-
-
-@dataclass(kw_only=True)
-class Surroundings:
-    """The current folder and the repository that holds it, if there is one; asked once."""
-
-    environment: Environment
-
-    @cached_property
-    def root(self) -> Path | None:
-        """The repository's top folder; None outside of git."""
-        try:
-            return discover_root(current_folder(), self.environment)
-        except GitError:
-            return None
-
-    @cached_property
-    def listed(self) -> tuple[str, ...]:
-        """The repository's files; none outside of git."""
-        return Git(self.root, self.environment).list_files() if self.root is not None else ()
-
-    @cached_property
-    def view(self) -> GitView | None:
-        """What git knows of the files."""
-        if self.root is None:
-            return None
-        return GitView(git=Git(self.root, self.environment), listed=frozenset(self.listed))
-
-    def repository(self, *, cached_only: bool) -> Repository:
-        """The repository with its requirements; ``cached_only`` keeps it from the network."""
-        from pytest_reqfile.reqfile.repository import open_repository
-
-        return open_repository(current_folder(), self.environment, cached_only=cached_only)
-
-    def cache(self, root: Path) -> LeafCache | None:
-        """The digests of files that have not changed; None where there is no place for them."""
-        try:
-            return leaf_cache(root, cache_folder(self.environment))
-        except WorkspaceError:
-            return None
-
-    def user_config(self) -> Path | None:
-        """The user's own ``ai-rulez`` folder, which is no project."""
-        for variable, below in (("XDG_CONFIG_HOME", "ai-rulez"), ("HOME", ".config/ai-rulez")):
-            if value := self.environment.get(variable):
-                return Path(value, below)
-        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pytest_reqfile.errors import FormatError, Problem
+from pytest_reqfile.errors import FileError, FormatError, Problem
 from pytest_reqfile.lock.declared import hook_json, inline_verifier_json, role_json, settings_json, table_json
-from pytest_reqfile.lock.digest import Leaf, TreeKind, encoded, file_leaf, mode_of, tree_digest
+from pytest_reqfile.lock.digest import Leaf, TreeKind, encoded, file_leaf, open_file_leaf, tree_digest
 from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.includes import pin_local_includes
 from pytest_reqfile.lock.scripts import frontmatter_scripts, hook_scripts
@@ -16,6 +16,7 @@ from pytest_reqfile.lock.values import ItemPin
 from pytest_reqfile.project.resources import GitView, Resource, list_resources
 from pytest_reqfile.project.values import DeclarationFile, Item, LockScope, Project
 from pytest_reqfile.syntax.nodes import Node
+from pytest_reqfile.workspace.hashing import OpenFile
 from pytest_reqfile.workspace.paths import name_of
 from pytest_reqfile.workspace.walk import Walk
 
@@ -101,9 +102,14 @@ def _content_pin(item: Item, resources: tuple[Resource, ...], hasher: Hasher, ro
 def _primary_leaf(item: Item, tree: Walk) -> Leaf:
     """The item's own file as it is on disk; gone since it was loaded, as it was then."""
     name = name_of(item.file)
-    if tree.followed(item.file) is None:
+    try:
+        place = tree.real(item.file)
+    except FileError:
+        if tree.kind(item.file) is not None:
+            raise
         return file_leaf(name, item.document.text.encode("utf-8", "surrogateescape"))
-    return file_leaf(name, tree.read(item.file), mode_of(tree.is_executable(item.file)))
+    with OpenFile(str(place), item.path) as file:
+        return open_file_leaf(name, file)
 
 
 def _declared_pins(project: Project, root: Walk) -> Iterator[Pinned]:

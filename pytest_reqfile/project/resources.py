@@ -131,10 +131,9 @@ def _bundled(item: Item, excluder: Excluder) -> Iterator[Resource]:
     """Regular files in the bundled folders that no pattern drops; symlinks are never followed."""
     assert item.folder is not None
     walk = item.origin.tree
-    for name in sorted(FOLDERS):
+    present = {entry.name for entry in walk.entries(item.folder) if entry.kind == "folder"}
+    for name in sorted(present.intersection(FOLDERS)):
         folder = _below(item.folder, name)
-        if walk.kind(folder) != "folder":
-            continue
         for file, kind in list_tree(walk.real(folder)):
             relative = f"{name}/{file}"
             if kind == "file" and not excluder.drops(relative):
