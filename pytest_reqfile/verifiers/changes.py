@@ -115,7 +115,7 @@ def _since(tree: Tree, revision: str, with_lines: bool) -> ChangeSet:
 
 def _staged(tree: Tree, with_lines: bool) -> ChangeSet:
     try:
-        git = _inside(tree)
+        git = _inside(tree).before_commit()
         if git.start("rev-parse", "--verify", "--quiet", "HEAD^{commit}").reply().code != 0:
             raise GitError("the repository has no commits to compare the index with")
         return ChangeSet(_sorted(_diff(tree, git, ("--cached", "HEAD", "--"), with_lines)))
