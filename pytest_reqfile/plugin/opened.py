@@ -12,7 +12,12 @@ from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.plugin.narrowing import Narrowing
 from pytest_reqfile.reqfile.command import CommandContext
 from pytest_reqfile.reqfile.discovery import in_reqfile_folder, is_config_like
-from pytest_reqfile.reqfile.example_outcomes import deferred_example, evaluate_example, is_judged
+from pytest_reqfile.reqfile.example_outcomes import (
+    deferred_example,
+    evaluate_example,
+    is_judged,
+    unchanged_example,
+)
 from pytest_reqfile.reqfile.example_run import ExampleContext
 from pytest_reqfile.reqfile.examples import BrokenExample, Example, read_examples
 from pytest_reqfile.reqfile.outcomes import check_outcome
@@ -130,9 +135,14 @@ class OpenedRepository:
         return self._asset_names[folder]
 
     def evaluate_example(self, requirement: Requirement, example: Example | BrokenExample) -> Outcome:
-        """The outcome of one labeled example, in a repository of its own; a fast run leaves it for a full one."""
+        """The outcome of one labeled example, in a repository of its own.
+
+        A fast run leaves it for a full one; a changed-only one has no reason to try what no change touches.
+        """
         if self._narrowing.plain.fast:
             return deferred_example(example, requirement)
+        if isinstance(example, Example) and not self._selection.runs_examples(requirement):
+            return unchanged_example(example, requirement)
         return evaluate_example(example, requirement, self._example_context)
 
     @cached_property

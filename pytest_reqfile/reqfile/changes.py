@@ -16,31 +16,42 @@ from pytest_reqfile.reqfile.values import Edition, Requirement
 from pytest_reqfile.workspace.git import TrackedChange
 from pytest_reqfile.workspace.paths import byte_order
 
-WIRE_VERSION: Final = 1
+WIRE_VERSION: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSet:
     """The candidates of every requirement that a changed-only run looks at; equal lists are held once.
 
-    ``places`` maps a requirement's key to its entry of ``lists``.
+    ``places`` maps a requirement's key to its entry of ``lists``; ``touched`` are the keys of the requirements that
+    changed, or of which a labeled example did.
     """
 
     lists: tuple[Candidates, ...]
     places: Mapping[str, int]
+    touched: frozenset[str] = frozenset()
 
     def candidates(self, requirement: Requirement) -> Candidates:
         """What the requirement's file-based checks look at. A requirement nobody asked about is a bug: KeyError."""
         return self.lists[self.places[_key(requirement)]]
 
+    def touches_examples(self, requirement: Requirement) -> bool:
+        """Whether its labeled examples may say something new: the requirement, its files, settings or examples changed.
+
+        Decided for all of them at once, since the checks that they try are the same. A requirement nobody asked about
+        is a bug: KeyError.
+        """
+        key = _key(requirement)
+        return key in self.touched if key in self.places else bool(self.places[key])
+
     def narrow(self, selection: Selection) -> Selection:
         """The selection, of which only what changed is looked at."""
-        return replace(selection, candidates=self.candidates)
+        return replace(selection, candidates=self.candidates, examples=self.touches_examples)
 
     def to_wire(self) -> dict[str, Any]:
         """Builtin types only, for the workers of pytest-xdist; paths as bytes, since they need not be UTF-8."""
         lists = [(_joined(candidates.existing), _joined(candidates.deleted)) for candidates in self.lists]
-        return {"v": WIRE_VERSION, "lists": lists, "places": dict(self.places)}
+        return {"v": WIRE_VERSION, "lists": lists, "places": dict(self.places), "touched": sorted(self.touched)}
 
     @classmethod
     def from_wire(cls, wire: Mapping[str, Any]) -> Self:
@@ -48,7 +59,7 @@ class ChangeSet:
         if wire.get("v") != WIRE_VERSION:
             raise ValueError(f"expected a change set of wire version {WIRE_VERSION}, found {wire.get('v')!r}")
         lists = tuple(Candidates(existing=_split(a), deleted=_split(b)) for a, b in wire["lists"])
-        return cls(lists=lists, places=dict(wire["places"]))
+        return cls(lists=lists, places=dict(wire["places"]), touched=frozenset(wire["touched"]))
 
 
 class Redefinition(Protocol):
@@ -56,6 +67,9 @@ class Redefinition(Protocol):
 
     def widened(self, requirement: Requirement, scope: Scopes) -> tuple[str, ...]:
         """Targets in the requirement's scope, in byte order."""
+
+    def touches_examples(self, requirement: Requirement) -> bool:
+        """Whether the requirement changed, or one of its labeled examples."""
 
 
 def change_set(repository: Repository, selection: Selection, base: str | None, edition: Edition) -> ChangeSet:
@@ -112,14 +126,17 @@ class _Collected:
     def __init__(self) -> None:
         self._lists: dict[Candidates, int] = {}
         self._places: dict[str, int] = {}
+        self._touched: set[str] = set()
 
     def add_all(self, requirements: Sequence[Requirement], change: _Change) -> None:
         for requirement in requirements:
             candidates = change.candidates(requirement)
             self._places[_key(requirement)] = self._lists.setdefault(candidates, len(self._lists))
+            if change.touches_examples(requirement):
+                self._touched.add(_key(requirement))
 
     def change_set(self) -> ChangeSet:
-        return ChangeSet(lists=tuple(self._lists), places=self._places)
+        return ChangeSet(lists=tuple(self._lists), places=self._places, touched=frozenset(self._touched))
 
 
 class _Change:
@@ -151,6 +168,9 @@ class _Change:
         if widened:
             existing = _in_byte_order({*existing, *widened}) if set(existing) - set(widened) else widened
         return Candidates(existing=existing, deleted=in_scope(requirement, self._deleted))
+
+    def touches_examples(self, requirement: Requirement) -> bool:
+        return self._redefinition is not None and self._redefinition.touches_examples(requirement)
 
 
 def _redefinition(

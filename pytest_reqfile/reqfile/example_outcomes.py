@@ -15,6 +15,7 @@ from pytest_reqfile.reqfile.outcomes import DEFERRED
 from pytest_reqfile.reqfile.values import DecisionCheck, Requirement
 
 CHECK_PREFIX: Final = "examples/"
+UNCHANGED: Final = "nothing to check: neither the requirement nor the example changed"
 _FIX_HINT: Final = "Make the checks agree with the label, or correct the label."
 _EXPECTED: Final[dict[Expected, str]] = {"violation": "a violation", "ok": "none"}
 
@@ -38,17 +39,28 @@ def evaluate_example(
 
 def deferred_example(example: Example | BrokenExample, requirement: Requirement) -> Outcome:
     """The outcome of an example that a fast run leaves for a full one."""
+    return _left_out(example, requirement, "deferred", DEFERRED)
+
+
+def unchanged_example(example: Example | BrokenExample, requirement: Requirement) -> Outcome:
+    """The outcome of an example that a changed-only run has no reason to try."""
+    return _left_out(example, requirement, "nothing_to_check", UNCHANGED)
+
+
+def _left_out(example: Example | BrokenExample, requirement: Requirement, status: Status, reason: str) -> Outcome:
+    """Labels are known all the same, so that coverage can be told."""
+    label = example.label.expected if isinstance(example, Example) else None
     return Outcome(
         subject="example",
         owner=requirement.id,
         check=f"{CHECK_PREFIX}{example.item}",
-        status="deferred",
+        status=status,
         declared=example.declared,
-        reason=DEFERRED,
+        reason=reason,
         blocking=not is_judged(requirement),
         title=requirement.must,
         why=requirement.why,
-        details={"example": example.name, "path": example.path},
+        details={"example": example.name, "path": example.path, "label": label},
     )
 
 

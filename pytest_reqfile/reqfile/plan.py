@@ -29,11 +29,15 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What a run is narrowed to. ``candidates`` is None for a full run: every target in a requirement's scope."""
+    """What a run is narrowed to. ``candidates`` is None for a full run: every target in a requirement's scope.
+
+    ``examples`` says whether a change touches a requirement's labeled examples; None for a full run.
+    """
 
     only: frozenset[str] | None = None
     fast: bool = False
     candidates: Callable[[Requirement], Candidates] | None = None
+    examples: Callable[[Requirement], bool] | None = None
 
     def takes(self, requirement: Requirement) -> bool:
         """Whether the requirement is among those listed with ``--only``."""
@@ -42,6 +46,10 @@ class Selection:
     def runs(self, check: Check) -> bool:
         """Whether the check is not left for a full run (seed 004 FAST_PATH)."""
         return check.fast or not self.fast
+
+    def runs_examples(self, requirement: Requirement) -> bool:
+        """Whether the requirement's labeled examples could come to anything they did not come to before the change."""
+        return self.examples is None or self.examples(requirement)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

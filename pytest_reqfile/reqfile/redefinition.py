@@ -54,17 +54,18 @@ class WholeRequirement:
         """Every target in scope, or nothing."""
         return scopes.targets(requirement) if self._is_redefined(requirement) else ()
 
+    def touches_examples(self, requirement: Requirement) -> bool:
+        """Examples are among the files that make a requirement what it is."""
+        return self._is_redefined(requirement)
+
     def _is_redefined(self, requirement: Requirement) -> bool:
         folder = requirement.folder
         return (
             any(contains(above, folder) or contains(folder, above) for above in self._config_folders)
-            or any(self._is_declared_in(*place, requirement.id) for place in _places(requirement))
+            or any(reqfile in self._changed for reqfile, _ in _places(requirement))
+            or _own_files_changed(requirement, self._changed)
             or any(f != folder and contains(folder, f) for f in self._vanished.get(requirement.id, ()))
         )
-
-    def _is_declared_in(self, reqfile: str, folder: str, identifier: str) -> bool:
-        assets = f"{folder}/.reqfile/{identifier}/" if folder else f".reqfile/{identifier}/"
-        return reqfile in self._changed or any(path.startswith(assets) for path in self._changed)
 
     @cached_property
     def _vanished(self) -> dict[str, set[str]]:
@@ -101,6 +102,13 @@ def _places(requirement: Requirement) -> tuple[tuple[str, str], ...]:
     return (own, (imported.definition.path, folder_of(imported.definition.path)))
 
 
+def _own_files_changed(requirement: Requirement, changed: frozenset[str]) -> bool:
+    """Whether a file of the requirement's own, examples included, is among ``changed``."""
+    places = (f"{folder}/.reqfile" if folder else ".reqfile" for _, folder in _places(requirement))
+    folders = tuple(f"{place}/{requirement.id}/" for place in places)
+    return any(path.startswith(folders) for path in changed)
+
+
 def _is_live_config(path: str) -> bool:
     """A config that sets something for targets; one inside of an example is the example's."""
     return (path == CONFIG_NAME or path.endswith(f"/{CONFIG_NAME}")) and not in_reqfile_folder(_config_folder(path))
@@ -131,6 +139,12 @@ class BlockComparison:
             if folders[folder] or path in self._new_targets:
                 found.append(path)
         return tuple(found)
+
+    def touches_examples(self, requirement: Requirement) -> bool:
+        """Examples are no part of a block's fingerprint, so they are looked for besides."""
+        if self._before.problems or _own_files_changed(requirement, self._changed):
+            return True
+        return self._differs(requirement, requirement.folder)
 
     def _differs(self, requirement: Requirement, folder: str) -> bool:
         nearest = self._before.nearest_folder(requirement.id, folder)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -124,6 +126,49 @@ def test_a_broken_example_is_an_error(examples: Repo, run: Run) -> None:
 def test_fast_defers_examples(examples: Repo, run: Run) -> None:
     """An edit hook runs no examples."""
     run("--reqfile-fast", "-m", "example").assert_outcomes(skipped=3, deselected=2)
+
+
+def test_examples_that_no_change_touches_are_skipped(examples: Repo, mode: tuple[str, ...]) -> None:
+    """A changed-only run tries labeled examples where the requirement or one of them changed, and says so elsewhere."""
+    examples.commit()
+    examples.write("a.txt", "fine\n")
+    arguments = ("--reqfile-changed=HEAD", "-rs", *mode)
+    done = examples.pytest(*arguments)
+    assert done.code == 0, done.out
+    reason = "nothing to check: neither the requirement nor the example changed"
+    assert re.search(rf"^SKIPPED \[3\] Reqfile\.yaml:\d+: {reason}$", done.out, re.MULTILINE), done.out
+    assert "labeled examples of 2 requirements: 1 with both classes, 1 with none" in done.out
+    examples.write(".reqfile/NO_FIXME/examples/violation-low/files/a.txt", "FIXME\n")
+    done = examples.pytest(*arguments)
+    assert done.code == 0, done.out
+    assert reason not in done.out
+    assert "5 passed" in done.out
+
+
+def test_a_broken_example_is_an_error_whatever_changed(examples: Repo, run: Run) -> None:
+    """Its label cannot be known, so nobody may say that there was nothing to check."""
+    examples.write(".reqfile/NO_FIXME/examples/maybe-x/a.txt", "x")
+    examples.commit()
+    run("--reqfile-changed=HEAD").assert_outcomes(errors=1, passed=1, skipped=4)
+
+
+def test_coverage_shows_in_a_fast_run(examples: Repo, run: Run) -> None:
+    """Examples that wait for a full run have their labels all the same."""
+    run("--reqfile-fast").stdout.fnmatch_lines(["labeled examples of 2 requirements: 1 with both classes, 1 with none"])
+
+
+@pytest.mark.parametrize("words", [("-a",), ("old.txt",)], ids=["all", "one-file"])
+def test_a_commit_of_what_was_not_staged_is_what_its_hook_looks_at(history: Repo, words: tuple[str, ...]) -> None:
+    """git makes such commits from an index of their own, which is what is staged as far as the hook is concerned."""
+    program = f'"{sys.executable}" -P -m pytest -p no:cacheprovider --reqfile-staged -q'
+    history.write(".git/hooks/pre-commit", f"#!/bin/sh\nexec {program} >&2\n", mode=0o755)
+    history.write("kept.txt", "changed too\n")
+    if words == ("old.txt",):
+        history.git("add", "kept.txt")
+    history.write("old.txt", "changed\n")
+    done = history.execute("git", "commit", "-q", "-m", "try", *words)
+    assert done.code == 1
+    assert ("\nsaw kept.txt old.txt\n" if words == ("-a",) else "\nsaw old.txt\n") in done.err
 
 
 def test_the_run_log(history: Repo, mode: tuple[str, ...]) -> None:

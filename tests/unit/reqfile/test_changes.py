@@ -72,6 +72,45 @@ def test_requirements_that_were_not_asked_about_are_a_bug(repo: Repo) -> None:
     first = repository.catalog.requirements[0]
     with pytest.raises(KeyError):
         changes.candidates(first)
+    with pytest.raises(KeyError):
+        changes.touches_examples(first)
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_what_touches_the_examples_of_a_requirement(repo: Repo, edition: Edition) -> None:
+    """Its block, its files, its examples, a config; in edition 0.4 no comment, and in neither a neighbour's files."""
+    text = reqfile_text(SEEN, block("OTHER", seen()))
+    base = {
+        "Reqfile.yaml": text,
+        ".reqfile/config.yaml": "exclude: []\n",
+        ".reqfile/SEEN/words.lst": "one\n",
+        ".reqfile/SEEN/examples/ok-one/a.txt": "x",
+        ".reqfile/OTHER/words.lst": "one\n",
+        "a.txt": "x",
+    }
+    for path, content in base.items():
+        repo.write(path, content)
+    repo.commit()
+    both, none = {"SEEN", "OTHER"}, set[str]()
+    edits: tuple[tuple[str, str | None, set[str]], ...] = (
+        ("a.txt", "changed", none),
+        (".reqfile/OTHER/words.lst", "two\n", {"OTHER"}),
+        (".reqfile/SEEN/words.lst", "two\n", {"SEEN"}),
+        (".reqfile/SEEN/examples/ok-one/a.txt", "changed", {"SEEN"}),
+        (".reqfile/SEEN/examples/ok-two/a.txt", "new", {"SEEN"}),
+        (".reqfile/SEEN/examples/ok-one/a.txt", None, {"SEEN"}),
+        (".reqfile/config.yaml", "exclude: [b.txt]\n", both),
+        ("Reqfile.yaml", "# a comment\n" + text, both if edition == "0.1" else none),
+        ("Reqfile.yaml", text.replace("*.txt", "*.text", 1), both if edition == "0.1" else {"SEEN"}),
+    )
+    for path, edit, touched in edits:
+        repo.git("reset", "-q", "--hard")
+        repo.git("clean", "-fdq")
+        repo.delete(path) if edit is None else repo.write(path, edit)
+        repository = open_repository(repo.root, repo.environment)
+        changes = change_set(repository, Selection(), "HEAD", edition)
+        found = {r.id for r in repository.catalog.requirements if changes.touches_examples(r)}
+        assert found == touched, path
 
 
 def test_the_wire_holds_builtin_types_and_any_name(repo: Repo) -> None:
@@ -90,8 +129,8 @@ def test_the_wire_holds_builtin_types_and_any_name(repo: Repo) -> None:
 
 def test_another_version_of_the_wire_is_refused() -> None:
     """Workers and controller are one installation, or something is wrong."""
-    with pytest.raises(ValueError, match="expected a change set of wire version 1, found 2"):
-        ChangeSet.from_wire({"v": 2, "lists": [], "places": {}})
+    with pytest.raises(ValueError, match="expected a change set of wire version 2, found 1"):
+        ChangeSet.from_wire({"v": 1, "lists": [], "places": {}})
 
 
 def test_equal_lists_are_held_once(repo: Repo) -> None:
