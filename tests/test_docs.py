@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from pytest_reqfile import plugin
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import Git
 from tests.support import Repo
@@ -74,6 +75,15 @@ def test_the_architecture_is_that_of_the_tree() -> None:
     assert len(named) > 15
     missing = [name for name in named if not any(any(folder.rglob(name)) for folder in (package, ROOT / "tests"))]
     assert missing == []
+
+
+def test_every_marker_and_fixture_is_explained() -> None:
+    """What ``--markers`` and ``--fixtures`` list of ours is on the page about pytest."""
+    page = (ROOT / "docs" / "pytest.md").read_text()
+    fixtures = [name for name in vars(plugin) if name.startswith("reqfile_")]
+    assert len(fixtures) >= 3
+    names = [marker.partition(":")[0] for marker in plugin.MARKERS] + fixtures
+    assert [name for name in names if f"`{name}`" not in page] == []
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -137,7 +137,7 @@ def _constant(text: str) -> str:
 
 
 def rewrite(path: Path) -> None:
-    """Run a page and put what its commands print into it; outputs with an elision stay as they are."""
+    """Run a page and put what its commands print into it; what is true, times aside, stays as it is."""
     page = path.read_text()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder, "home")
@@ -149,7 +149,7 @@ def rewrite(path: Path) -> None:
         run = PageRun(Repo(root, home, make_template(template)), page_environment())
         texts = [(step, run.carry_out(step)) for step in steps(page)]
     for step, text in reversed(texts):
-        if step.mark == "run" and f"\n{ELISION}\n" not in step.text:
+        if step.mark == "run" and difference(step.text, text):
             page = page[: step.start] + text + page[step.end :]
     path.write_text(refresh(page))
 
