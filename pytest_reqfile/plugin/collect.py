@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.plugin.items import ReqfileItem
+from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.paths import way_to
 
 
@@ -28,6 +30,13 @@ class ReqfileFile(pytest.File):
         lock = state.locks.required(self.path) if self.path.name == "config.toml" and self.parent is not None else None
         if lock is not None and self.parent is not None:
             yield new_file(self.parent, lock)
+
+    def repr_failure(  # type: ignore[override]  # as pytest's own Collector narrows it
+        self, excinfo: pytest.ExceptionInfo[BaseException]
+    ) -> Any:
+        """An expected error is told without our frames."""
+        error = excinfo.value
+        return visible(str(error)) if isinstance(error, ReqfileError) else super().repr_failure(excinfo)
 
 
 def new_file(parent: pytest.Collector, path: Path) -> ReqfileFile:

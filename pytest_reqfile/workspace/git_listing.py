@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from pytest_reqfile.errors import GitError
 
 if TYPE_CHECKING:
     from pytest_reqfile.workspace.git import Git
@@ -68,7 +71,21 @@ class GitListing:
 
     @cached_property
     def _listing(self) -> bytes:
-        return self._git.finish(self._call, _LISTING)
+        listing = self._git.finish(self._call, _LISTING)
+        refuse_misread_names(listing, sys.getfilesystemencoding())
+        return listing
+
+
+def refuse_misread_names(listing: bytes, encoding: str) -> None:
+    """Raise GitError where Python reads file names in another encoding than UTF-8, and ``listing`` has such names.
+
+    Globs are UTF-8: they would match none of them, and a check would have nothing to check.
+    """
+    if encoding not in {"utf-8", "utf8"} and not listing.isascii():
+        raise GitError(
+            f"file names are read as {encoding} here, so no glob would match those that are not ASCII; "
+            "expected UTF-8: set PYTHONUTF8=1 or a UTF-8 locale"
+        )
 
 
 def _ending(listing: bytes, lowered: bytes, ending: bytes) -> Iterator[bytes]:

@@ -121,3 +121,22 @@ def test_a_near_miss_with_a_slip_in_it_is_an_error_all_the_same(repo: Repo, text
     """It holds a top-level key of ours (seed 004 REQFILE_FORMAT), whatever else is wrong with it."""
     repo.write("Reqfile.yml", text)
     expect(repo.run("check"), 3, "error  Reqfile.yml:1: a requirements file must be named exactly Reqfile.yaml\n")
+
+
+def test_names_that_would_be_misread_are_an_error(repo: Repo) -> None:
+    """Without UTF-8 a glob matches no name with an umlaut, and the check would have nothing to check."""
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    repo.write("Reqfile.yaml", req(R1=command("exit 1", files="gr?n.txt")))
+    repo.write("gren.txt")
+    expect(repo.run("check", env=plain), 1, "1 violation")
+    repo.write("gr\u00fcn.txt")
+    way_out = "expected UTF-8: set PYTHONUTF8=1 or a UTF-8 locale\n"
+    expect(repo.run("check", env=plain), 3, "error  file names are read as ascii here, so no glob", way_out)
+    walk = repo.pytest("-q", "-p", "no:randomly", "Reqfile.yaml", env=plain)
+    assert walk.code == pytest.ExitCode.INTERRUPTED
+    assert "file names are read as ascii here" in walk.out
+    assert "pytest_reqfile/" not in walk.out
+    whole = repo.pytest("-q", "--reqfile", env=plain)
+    assert whole.code == pytest.ExitCode.USAGE_ERROR
+    assert whole.err.startswith("ERROR: file names are read as ascii here")
+    expect(repo.run("check", env=plain | {"PYTHONUTF8": "1"}), 1, "1 violation")
