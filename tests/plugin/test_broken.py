@@ -98,3 +98,13 @@ def test_a_reqfile_in_a_settings_folder_says_why_it_is_none(project: Repo, run: 
     result = run("-rs", ".reqfile/A/examples/ok-x/Reqfile.yaml")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["SKIPPED *Reqfile.yaml is in a .reqfile folder, where no requirements are read"])
+
+
+@pytest.mark.parametrize("plugin", ["setupplan", "setuponly", "junitxml", "logging"])
+def test_a_plugin_of_pytest_that_is_off_is_not_needed(project: Repo, plugin: str) -> None:
+    """What it would have declared is not asked for."""
+    project.write("Reqfile.yaml", req(TOP=OK, BAD=say("x")))
+    done = project.pytest("-p", f"no:{plugin}", "-p", "no:randomly")
+    assert done.code == 1
+    assert "1 failed, 1 passed in" in done.out
+    assert done.err == ""
