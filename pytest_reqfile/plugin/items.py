@@ -14,7 +14,7 @@ from pytest_reqfile.plugin import options
 from pytest_reqfile.plugin.failure import EvaluationError, RequirementNotMetError, located_failure
 from pytest_reqfile.plugin.plans import ItemPlan
 from pytest_reqfile.plugin.recorder import ADVISORY, LOG, ORIGIN, WIRE
-from pytest_reqfile.reports.item_text import advisory_reason, crash_place, failure_lines, first_message
+from pytest_reqfile.reports.item_text import advisory_reason, crash_place, failure_lines, first_message, skip_reason
 from pytest_reqfile.reports.junit import properties
 from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.paths import relative_to_root
@@ -73,7 +73,7 @@ class ReqfileItem(pytest.Item):
         elif outcome.status in NOT_LOOKED_AT:
             # Said here rather than with an exception: at 10,000 items building and reading those is what costs.
             report.outcome = "skipped"
-            report.longrepr = (str(self.path), self.plan.line, visible(f"Skipped: {outcome.reason}"))
+            report.longrepr = (str(self.path), self.plan.line, f"Skipped: {skip_reason(outcome)}")
         elif outcome.status != "pass":
             report.outcome = "skipped"
             report.wasxfail = f"advisory: {advisory_reason(outcome)}"

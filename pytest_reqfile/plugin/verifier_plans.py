@@ -12,6 +12,7 @@ from pytest_reqfile.plugin.plans import LOAD, ItemPlan, load_plan
 from pytest_reqfile.plugin.projects import OpenedProject, invalid_outcome, is_fast
 from pytest_reqfile.syntax.slugs import slugs
 from pytest_reqfile.verifiers.predicates import has_checklist
+from pytest_reqfile.verifiers.results import INVALID
 from pytest_reqfile.verifiers.run import Declared, name_of
 from pytest_reqfile.verifiers.values import InvalidDeclaration, SpecVerifier, Verifier
 
@@ -31,7 +32,9 @@ def verifier_plans(project: OpenedProject, path: str) -> Iterator[ItemPlan]:
     declared = project.by_file.get(path, ())
     nameless = tuple(d for d in declared if isinstance(d, InvalidDeclaration) and d.id is None)
     if nameless:
-        problems = tuple(Problem(path=d.declared.path, line=d.declared.line, message=d.message) for d in nameless)
+        problems = tuple(
+            Problem(path=d.declared.path, line=d.declared.line, message=f"{INVALID}: {d.message}") for d in nameless
+        )
         yield load_plan(path, problems, project.base)
     named = tuple(d for d in declared if d not in nameless)
     _, *names = slugs((LOAD, *map(_name, named)), empty="verifier")  # `load` is the file's, whatever is declared in it

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from pytest_reqfile.outcome import Finding, Location, Outcome
 from pytest_reqfile.syntax.printable import visible
+
+_NOTHING: Final = frozenset[str]()
 
 
 def first_message(outcome: Outcome) -> str:
@@ -37,11 +40,17 @@ def failure_lines(outcome: Outcome, shown: Callable[[str], str]) -> list[str]:
     return [visible(line) for line in (*lines, f"declared at {shown(declared.path)}:{declared.line}")]
 
 
+def skip_reason(outcome: Outcome) -> str:
+    """Why nothing was looked at, after the code that a verifier has for it (AR9H4)."""
+    code = outcome.details.get("code")
+    return visible(f"{code}: {outcome.reason}" if code else f"{outcome.reason}")
+
+
 def advisory_reason(outcome: Outcome) -> str:
     """Why an advisory item shows: its first finding or error, and how many more there are."""
     more = len(outcome.findings) - 1
     place = crash_place(outcome) if outcome.findings and outcome.findings[0].line else None
-    at = f"{visible(place.path, kept=frozenset())}:{place.line}: " if place else ""
+    at = f"{visible(place.path, kept=_NOTHING)}:{place.line}: " if place else ""
     return f"{at}{first_message(outcome)}" + (f" (and {more} more)" if more > 0 else "")
 
 
@@ -62,8 +71,9 @@ def enforced(outcome: Outcome) -> str | None:
 
 
 def _requirement_lines(outcome: Outcome) -> Iterator[str]:
-    if outcome.title:
-        yield f"{outcome.owner}: {outcome.title}"
+    code = outcome.details.get("code")
+    if outcome.title or code:
+        yield (f"{code} " if code else "") + outcome.owner + (f": {outcome.title}" if outcome.title else "")
     target = enforced(outcome)
     if target:
         yield f"  enforces: {target}"
@@ -79,9 +89,11 @@ def _finding_lines(finding: Finding, shown: Callable[[str], str]) -> Iterator[st
     kind = "" if finding.kind == "violation" else f"{finding.kind}: "
     place = ""
     if finding.file is not None:
-        place = shown(finding.file) + (f":{finding.line}" if finding.line else "") + ": "
+        # A name may hold line breaks: it must not look like a line of ours.
+        place = visible(shown(finding.file), kept=_NOTHING) + (f":{finding.line}" if finding.line else "") + ": "
     probability = f"p={finding.probability:.2f} " if finding.probability is not None else ""
-    yield from _indented(f"{place}{kind}{probability}", finding.message)
+    found = f"  [{visible(finding.match, kept=_NOTHING)}]" if finding.match else ""
+    yield from _indented(f"{place}{kind}{probability}", finding.message + found)
     if finding.fix_hint:
         yield from _indented("  fix: ", finding.fix_hint)
 

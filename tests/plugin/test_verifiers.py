@@ -42,7 +42,7 @@ def test_a_failure_names_what_it_enforces(rulez: Repo, run: Run) -> None:
     text = run(".ai-rulez/verifiers/db.toml::migrations-have-down").stdout.str()
     shown = text[text.index("[reqfile] migrations-have-down") : text.index("= reqfile =")].split("\n")[1:-1]
     assert shown == [
-        "migrations-have-down: Every migration needs a '-- down' section.",
+        "AR9H1 migrations-have-down: Every migration needs a '-- down' section.",
         '  enforces: rule "database" (.ai-rulez/rules/database.md:6)',
         "db/1.sql: pattern `(?m)^-- down` not found",
         "  fix: Add a '-- down' section.",

@@ -46,9 +46,9 @@ def test_a_verifier_says_what_it_enforces() -> None:
     )
     assert failure.get("message") == "db/1.sql: pattern `-- down` not found"
     assert str(failure.text).split("\n") == [
-        "migrations-have-down: Every migration needs a down section.",
+        "AR9H1 migrations-have-down: Every migration needs a down section.",
         '  enforces: rule "database" (.ai-rulez/rules/database.md:3)',
-        "db/1.sql: pattern `-- down` not found",
+        "db/1.sql: pattern `-- down` not found  [CREATE TABLE]",
         "  fix: Raise it.",
         "declared at .ai-rulez/verifiers/db.toml:1",
     ]
