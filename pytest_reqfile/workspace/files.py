@@ -23,9 +23,11 @@ def write_atomic(path: Path, data: bytes, *, parents: bool = False) -> None:
     """Put ``data`` at ``path``: complete or not at all, through a temporary file in the same folder and a rename.
 
     A symlink at ``path`` is replaced by a regular file, its target is not touched. The mode of a file that is replaced
-    is kept. ``parents`` makes missing folders. Raises ``FileError`` ``cannot write {path}: {reason}``.
+    is kept. ``parents`` makes missing folders. A device, pipe or socket, also behind a symlink, is refused: replacing
+    ``/dev/null`` would break the machine. Raises ``FileError`` ``cannot write {path}: {reason}``.
     """
     try:
+        _refuse_special(path)
         if parents:
             path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.parent / f".reqfile-{os.urandom(8).hex()}.tmp"
@@ -37,6 +39,15 @@ def write_atomic(path: Path, data: bytes, *, parents: bool = False) -> None:
             raise
     except (OSError, ValueError) as error:
         raise FileError(f"cannot write {path}: {_reason(error)}") from error
+
+
+def _refuse_special(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return  # nothing is there, or writing will say what is wrong
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise ValueError("not a regular file")
 
 
 def _write_new(path: Path, data: bytes, mode: int | None) -> None:
@@ -57,8 +68,10 @@ def _mode_of(path: Path) -> int | None:
     return stat.S_IMODE(facts.st_mode) if stat.S_ISREG(facts.st_mode) else None
 
 
-def append_lines(path: Path, data: bytes, *, parents: bool = False) -> None:
+def append_lines(path: Path, data: bytes, *, parents: bool = False, seconds: float = 60.0) -> None:
     """Add whole lines to ``path``; several processes may do so at once, and no line is ever torn.
+
+    Another process may hold the file for ``seconds`` at most.
 
     ``data`` ends with a newline; empty, it only makes the file. A last line that an older crash left unfinished is
     closed first; what a full disk accepted only in part is taken back. A symlink or anything that is no regular file
@@ -71,17 +84,18 @@ def append_lines(path: Path, data: bytes, *, parents: bool = False) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, _APPEND, _DEFAULT_MODE)
         try:
-            _append_locked(descriptor, data)
+            _append_locked(descriptor, data, seconds)
         finally:
             os.close(descriptor)  # releases the lock
     except (OSError, ValueError) as error:
         raise FileError(f"cannot write {path}: {_reason(error)}") from error
 
 
-def _append_locked(descriptor: int, data: bytes) -> None:
+def _append_locked(descriptor: int, data: bytes, seconds: float) -> None:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         raise ValueError("not a regular file")
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    if not _lock_within(descriptor, seconds):
+        raise ValueError(_held(seconds))
     size = os.fstat(descriptor).st_size
     torn = bool(data) and size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
     try:
@@ -105,11 +119,8 @@ def exclusive_lock(path: Path, seconds: float = 60.0) -> Iterator[None]:
     """
     descriptor = _open_lock(path)
     try:
-        deadline = time.monotonic() + seconds
-        while not _try_lock(descriptor):
-            if time.monotonic() > deadline:
-                raise FileError(f"cannot lock {path}: another process has held it for {seconds:g} seconds")
-            time.sleep(_LOCK_POLL_SECONDS)
+        if not _lock_within(descriptor, seconds):
+            raise FileError(f"cannot lock {path}: {_held(seconds)}")
         yield
     finally:
         os.close(descriptor)  # releases the lock
@@ -121,6 +132,19 @@ def _open_lock(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, _DEFAULT_MODE)
     except OSError as error:
         raise FileError(f"cannot write {path}: {_reason(error)}") from error
+
+
+def _held(seconds: float) -> str:
+    return f"another process has held it for {seconds:g} seconds"
+
+
+def _lock_within(descriptor: int, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not _try_lock(descriptor):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_LOCK_POLL_SECONDS)
+    return True
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -47,6 +47,18 @@ def test_a_symlink_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "target").read_bytes() == b"precious"
 
 
+def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
+    """A pipe, and a link to a device: for root, a rename would put a file in the place of /dev/null itself."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "null").symlink_to(os.devnull)
+    for name in ("pipe", "null"):
+        with pytest.raises(FileError, match=rf"cannot write .*/{name}: not a regular file$"):
+            write_atomic(tmp_path / name, b"x", parents=True)
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "null").readlink() == Path(os.devnull)
+    assert sorted(os.listdir(tmp_path)) == ["null", "pipe"]
+
+
 def test_other_names_of_the_file_keep_the_old_content(tmp_path: Path) -> None:
     """A hard link shows that the file is replaced and not written into."""
     (tmp_path / "one").write_bytes(b"old")
