@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import ReqfileError
-from pytest_reqfile.workspace.program import end_on_signals, ending_signal
+from pytest_reqfile.workspace.program import end_bugs_with, end_on_signals, ending_signal
 
 if TYPE_CHECKING:
     from pytest_reqfile.reqfile.repository import Repository
@@ -24,6 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Ctrl-C, SIGTERM and SIGHUP stop every running command first and then give 128 + the signal's number.
     """
     end_on_signals()
+    if argv is None:
+        end_bugs_with(CANNOT_WRITE)
     terminal = Terminal(out=sys.stdout, err=sys.stderr)
     words = sys.argv[1:] if argv is None else argv
     opened = _opened_ahead(words)
@@ -31,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     arguments = build_parser(words).parse_args(words)
     arguments.opened = opened
+    if argv is None:
+        end_bugs_with(arguments.failure_code)
     try:
         code: int = arguments.run(arguments, terminal)
     except ReqfileError as error:

@@ -1,4 +1,4 @@
-"""What cannot be looked at is never passed over: folders without permission, near misses that do not parse."""
+"""What cannot be looked at is never passed over: no permission, slips in near misses, names misread, our own crash."""
 
 from __future__ import annotations
 
@@ -140,3 +140,14 @@ def test_names_that_would_be_misread_are_an_error(repo: Repo) -> None:
     assert whole.code == pytest.ExitCode.USAGE_ERROR
     assert whole.err.startswith("ERROR: file names are read as ascii here")
     expect(repo.run("check", env=plain | {"PYTHONUTF8": "1"}), 1, "1 violation")
+
+
+@pytest.mark.parametrize("fails", ["import yaml", "import re2"])
+def test_a_crash_is_no_finding(repo: Repo, fails: str) -> None:
+    """Exit 1 says that there are blocking findings (seed 004 NO_FALSE_GREEN); a broken installation is not one."""
+    name = fails.split()[1]
+    repo.write("Reqfile.yaml", req(R1=command("true", files="*.yaml")))
+    (repo.home / f"{name}.py").write_text("raise RuntimeError('broken installation')\n")
+    done = repo.run("check", env={"PYTHONPATH": str(repo.home)})
+    assert done.code == 3
+    assert done.err.endswith("RuntimeError: broken installation\n")
