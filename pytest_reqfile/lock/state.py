@@ -106,11 +106,14 @@ def take_state(file: LockFile, compare: Callable[[Lock | None], Report]) -> Lock
     )
 
 
-def parts_of(lock: Lock, *, has_remotes: bool) -> tuple[Part, ...]:
-    """The parts that apply to a lock, from its text alone; ``has_remotes`` of the configuration (design 2.1)."""
+def parts_of(lock: Lock, *, has_remotes: bool, generates: bool) -> tuple[Part, ...]:
+    """The parts that apply to a lock, from its text alone (design 2.1).
+
+    ``has_remotes`` says that remote sources are configured, ``generates`` that there is a list of generated files.
+    """
     applies: dict[Part, bool] = {
         "sources": lock.has_content_pins,
-        "outputs": lock.has_content_pins and (lock.outputs_pinned or bool(lock.outputs)),
+        "outputs": lock.has_content_pins and (bool(lock.outputs) or (lock.outputs_pinned and generates)),
         "remotes": has_remotes or bool(lock.includes or lock.skills or lock.sources),
         "served": bool(lock.served),
         "lock": True,

@@ -25,6 +25,7 @@ from pytest_reqfile.plugin.names import is_lock_file, is_project_file, project_r
 from pytest_reqfile.plugin.plans import ItemPlan, load_plan
 from pytest_reqfile.plugin.workers import run_folder_of
 from pytest_reqfile.project.load import load_config, load_project
+from pytest_reqfile.project.manifest import NAME as MANIFEST
 from pytest_reqfile.project.places import find_project, project_at
 from pytest_reqfile.project.resources import GitView
 from pytest_reqfile.project.values import Place
@@ -75,7 +76,9 @@ class Locks:
         if lock is None and not enforced:
             return
         mode = marks.BLOCKING if enforced else marks.ADVISORY
-        for part in parts_of(lock, has_remotes=has_remotes) if lock is not None else ("lock",):
+        generates = place is not None and file.walk.kind(f"{place.folder}/{MANIFEST}") is not None
+        parts = parts_of(lock, has_remotes=has_remotes, generates=generates) if lock is not None else ("lock",)
+        for part in parts:
             evaluate = partial(self._evaluate, path, part, blocking=enforced)
             yield ItemPlan(name=part, line=1, markers=(pytest.mark.lock, mode), evaluate=evaluate, base=base)
 

@@ -26,19 +26,21 @@ def _state(project: LockProject) -> LockState:
 
 
 @pytest.mark.parametrize(
-    ("lock", "has_remotes", "parts"),
+    ("lock", "more", "parts"),
     [
         (Lock(items=(ITEM,)), False, "sources lock"),
-        (Lock(items=(ITEM,), outputs_pinned=True), False, "sources outputs lock"),
+        (Lock(items=(ITEM,), outputs_pinned=True), False, "sources lock"),
+        (Lock(items=(ITEM,), outputs_pinned=True), True, "sources outputs remotes lock"),
+        (Lock(items=(ITEM,)), True, "sources remotes lock"),
         (Lock(outputs=(OutputPin(role="r", digest="d"),)), False, "sources outputs lock"),
         (Lock(includes=(ENTRY,)), False, "remotes lock"),
         (Lock(items=(ITEM,), served=(ENTRY,)), True, "sources remotes served lock"),
         (Lock(), False, "lock"),
     ],
 )
-def test_parts_that_apply(lock: Lock, has_remotes: bool, parts: str) -> None:
-    """A part that does not apply is no item."""
-    assert parts_of(lock, has_remotes=has_remotes) == tuple(parts.split())
+def test_parts_that_apply(lock: Lock, more: bool, parts: str) -> None:
+    """A part that does not apply is no item; ``more`` are remote sources and a list of generated files."""
+    assert parts_of(lock, has_remotes=more, generates=more) == tuple(parts.split())
 
 
 def test_in_sync(repo: Repo) -> None:
