@@ -38,7 +38,7 @@ from pytest_reqfile.reqfile.repository import Repository, open_repository
 from pytest_reqfile.reqfile.values import Edition
 from pytest_reqfile.verifiers.values import FlatVerifier, SpecVerifier
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.git import nearest_repository
+from pytest_reqfile.workspace.git import is_inside_repository, nearest_repository
 from pytest_reqfile.workspace.paths import absolute_below, canonical, leads_through_link, relative_to_root
 from pytest_reqfile.workspace.process_tree import COOKIE
 
@@ -87,7 +87,7 @@ class RunState:
     def _home(self) -> Path:
         """pytest's root folder, or where it was started if an ini file above the repository makes that the root."""
         root = self._config.rootpath
-        return root if (nearest_repository(root) / ".git").exists() else self._config.invocation_params.dir
+        return root if is_inside_repository(root) else self._config.invocation_params.dir
 
     def opened(self, folder: Path) -> OpenedRepository:
         """The repository that holds ``folder``, opened once per run. Raises GitError outside of one."""

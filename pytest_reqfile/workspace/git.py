@@ -249,6 +249,11 @@ def nearest_repository(folder: Path) -> Path:
     return next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
 
 
+def is_inside_repository(folder: Path) -> bool:
+    """Whether ``folder`` or one above it holds a ``.git``. Starts no process."""
+    return (nearest_repository(folder) / ".git").exists()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryPlace:
     """Where a repository is: its canonical top folder, and the git folder that all of its worktrees share."""
