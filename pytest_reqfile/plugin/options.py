@@ -1,16 +1,19 @@
 """The plugin's options: one table that makes the flags, their ini twins and the docs page (design 2.4).
 
-A flag beats its ini key. Only pytest and the standard library are imported: this module loads at every pytest start.
+A flag beats its ini key. Only pytest, the standard library and ``names`` are imported: this module loads at every pytest start.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import pytest
+
+from pytest_reqfile.plugin.names import is_ours
 
 UNKNOWN_REQUIREMENTS: Final = pytest.StashKey[str]()
 """On a Python test that is linked to a requirement nobody defines: the message of its error."""
@@ -286,12 +289,29 @@ def writes_reports(config: pytest.Config) -> bool:
 
 
 def check_report_paths(config: pytest.Config) -> None:
-    """Raise pytest.UsageError where two reports would be written to one file."""
-    writers: dict[Path, str] = {}
-    for name, found in report_paths(config):
-        if found in writers:
-            raise pytest.UsageError(f"--reqfile-{name} and --reqfile-{writers[found]} both name {found}")
-        writers[found] = name
+    """Raise pytest.UsageError where two reports would be written to one file, or one over what it reports on.
+
+    ``pytest --reqfile-json Reqfile.yaml`` is a flag whose value was forgotten.
+    """
+    writers: dict[str, str] = {}
+    for flag, found in _written(config):
+        place = os.path.join(os.path.realpath(found.parent), found.name)
+        if place in writers:
+            raise pytest.UsageError(f"{flag} and {writers[place]} both name {found}")
+        if is_ours(found):
+            raise pytest.UsageError(f"{flag}: {found} is a file that reqfile reads, expected a path for what is written")
+        writers[place] = flag
+
+
+def _written(config: pytest.Config) -> Iterator[tuple[str, Path]]:
+    """Each file that a run writes, pytest's own XML first."""
+    xml = config.getoption("xmlpath", None)
+    if xml:
+        yield "--junitxml", Path(config.invocation_params.dir, os.path.expanduser(os.path.expandvars(xml)))
+    yield from ((f"--reqfile-{name}", found) for name, found in report_paths(config))
+    log = path(config, "log")
+    if log is not None:
+        yield "--reqfile-log", log
 
 
 def names_a_mission(config: pytest.Config, path: Path) -> bool:

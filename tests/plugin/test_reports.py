@@ -296,6 +296,34 @@ def test_when_reports_are_written(project: Repo, run: Run) -> None:
     result.stderr.fnmatch_lines(["ERROR: --reqfile-html and --reqfile-json both name */same"])
 
 
+def test_no_two_reports_are_one_file(project: Repo, run: Run) -> None:
+    """However the path is spelled, and whoever writes: one of them would be lost."""
+    project.write("Reqfile.yaml", req(A=[OK]))
+    project.path("d").mkdir()
+    project.path("link").symlink_to("d")
+    for arguments in (
+        ("--reqfile-json=d/../same", "--reqfile-html=same"),
+        ("--reqfile-json=d/same", "--reqfile-html=link/same"),
+        ("--junitxml=same", "--reqfile-junit=same"),
+        ("--reqfile-json=same", "--reqfile-log=same"),
+    ):
+        result = run(*arguments)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines(["ERROR: --* and --* both name */same"])
+    assert not project.path("same").exists()
+
+
+@pytest.mark.parametrize("flag", ["--reqfile-json", "--reqfile-log"])
+def test_a_report_is_not_written_over_what_it_reports_on(project: Repo, run: Run, flag: str) -> None:
+    """A flag whose value was forgotten takes the path that was meant to be run."""
+    declared = req(A=[OK])
+    project.write("Reqfile.yaml", declared)
+    result = run(flag, "Reqfile.yaml")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {flag}: */Reqfile.yaml is a file that reqfile reads, expected a path *"])
+    assert project.path("Reqfile.yaml").read_text() == declared
+
+
 def test_setup_plan_runs_nothing(project: Repo, run: Run) -> None:
     """It shows what would run; nothing of it is missing then."""
     project.write("Reqfile.yaml", req(A=command("touch ran; exit 1")))
