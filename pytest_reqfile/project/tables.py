@@ -64,14 +64,13 @@ def read_source(table: SourceTable, declared: Declared, problems: Problems) -> S
     name = fields.string("name")
     if name:
         fields.relabel(f"{table} entry {name}")
-    source = _text(fields, "source")
+    key = "url" if table == "skill_sources" and "url" in fields else "source"
+    source = _text(fields, key)
     override = fields.optional_string("local_override")
     if fields.usable and not source and override is None:
         fields.refuse(None, f"{fields.what} needs a `source`")
     if source.lower().startswith(_UNSAFE_SCHEMES):
-        fields.refuse(
-            "source", f"{fields.what}: `{source}` is not fetched over an unprotected connection: use https or ssh"
-        )
+        fields.refuse(key, f"{fields.what}: `{source}` is not fetched over an unprotected connection: use https or ssh")
     found = Source(
         table=table,
         name=name,

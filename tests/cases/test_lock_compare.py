@@ -452,3 +452,13 @@ def test_what_ai_rulez_fetched_is_found(tmp_path: Path) -> None:
     assert cache.find(replace(source, table="skill_sources"), ENTRY) == CachedTree(folder=tree, commit="c")
     assert cache.find(replace(source, table="installed_skills"), ENTRY) is None
     assert AiRulezCache(None).find(source, ENTRY) is None
+
+
+def test_skill_sources_by_url(repo: Repo) -> None:
+    """``url`` is their key (seed 001 "Version constraints")."""
+    project = LockProject(repo, '[[skill_sources]]\nname = "acme"\nurl = "https://h/skills"\nref = "v1"\n')
+    assert project.lines() == ["remote source acme: not pinned: ai-rulez.lock does not exist"]
+    project.lock(resolve=_resolved)
+    assert project.check().in_sync
+    project.config('[[skill_sources]]\nname = "acme"\nurl = "https://h/other"\nref = "v1"\n')
+    assert project.lines() == ["remote source acme: lock is stale: url, path or ref changed since it was written"]
