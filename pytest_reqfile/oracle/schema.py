@@ -60,7 +60,9 @@ def find_schema(env: Environment, given: Path | None) -> tuple[ClaimsSchema | No
     try:
         import jsonschema  # noqa: F401
     except ImportError as error:
-        raise UsageError(f"validating claims against {path} needs jsonschema: pip install 'pytest-reqfile[aiwg]'") from error
+        raise UsageError(
+            f"validating claims against {path} needs jsonschema: pip install 'pytest-reqfile[aiwg]'"
+        ) from error
     return ClaimsSchema(path=path, document=document, pointer=pointer), None
 
 

@@ -118,7 +118,9 @@ def _exit_code(result: CommandResult, check: CommandCheck) -> int:
 
 def _report(result: CommandResult, check: CommandCheck) -> bytes:
     if result.dropped:
-        raise UnreadableReportError(f"`{check.run}`: output is larger than {REPORT_LIMIT // 1024 // 1024} MiB, so it was not read")
+        raise UnreadableReportError(
+            f"`{check.run}`: output is larger than {REPORT_LIMIT // 1024 // 1024} MiB, so it was not read"
+        )
     return result.stdout
 
 
