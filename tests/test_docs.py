@@ -20,6 +20,7 @@ from tests.support.tables import TABLES, generated_parts
 
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS, *sorted((ROOT / "examples").glob("*/README.md"))]
+FORMAT_MODULES = ("format", "checks", "uses", "discovery", "catalog", "resolution", "settings", "decision", "labels")
 _FENCE = re.compile(r"^(```+).*?^\1$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[[^\]\n]+\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -103,7 +104,7 @@ def test_messages_are_those_of_the_code() -> None:
     assert sorted(piece for piece in pieces if len(piece) > 5 and piece not in source) == []
 
 
-@pytest.mark.parametrize("module", ["format", "checks", "settings", "decision", "labels", "uses"])
+@pytest.mark.parametrize("module", FORMAT_MODULES)
 def test_messages_of_the_formats_are_explained(module: str) -> None:
     """Every message that a file's content can cause is in the table of docs/reqfile.md."""
     page = (ROOT / "docs" / "reqfile.md").read_text()
@@ -187,7 +188,7 @@ def is_refusal(call: ast.Call) -> bool:
     """Whether a call tells a problem: ``problems.add``, ``fields.refuse``, or an error's constructor."""
     function = call.func
     if isinstance(function, ast.Attribute):
-        return function.attr in {"add", "refuse"}
+        return function.attr in {"add", "_add", "refuse"}
     return isinstance(function, ast.Name) and function.id in {"Problem", "ValueError", "FormatError"}
 
 
