@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_reqfile.errors import FormatError, Problem
 from pytest_reqfile.outcome import Location
+from pytest_reqfile.project.overlay import TOP_LEVEL_KEYS
 from pytest_reqfile.project.values import Config, DeclarationFile, Declared, Item, Origin, Project
 from pytest_reqfile.syntax.globs import GlobError, verifier_glob
 from pytest_reqfile.verifiers.flat_format import (
@@ -84,7 +85,7 @@ def load_declarations(project: Project, pinned_includes: frozenset[str] = frozen
     return Declarations(
         flat=tuple(entry for entry in entries if isinstance(entry, FlatVerifier)),
         specs=tuple(collector.specs),
-        invalid=(*collector.invalid, *_not_looked_at(project)),
+        invalid=(*collector.invalid, *_misspelt(config), *_not_looked_at(project)),
         settings=settings,
     )
 
@@ -270,6 +271,18 @@ def _missing_hint(project: Project) -> str:
     if project.config.builtins.in_use:
         unseen.append("the builtin packs of ai-rulez")
     return f"; not looked into: {', '.join(unseen)}" if unseen else ""
+
+
+def _misspelt(config: Config) -> Iterator[InvalidDeclaration]:
+    """Keys of config.toml that would be dropped in silence, as ai-rulez does, and with them what they check."""
+    for key in (key for key in config.tables if key not in TOP_LEVEL_KEYS):
+        from difflib import get_close_matches  # only where there is something to compare
+
+        meant = get_close_matches(key.lower(), ("verifiers", SETTINGS_TABLE), n=1, cutoff=0.8)
+        if meant:
+            message = f"unknown key `{key}`, did you mean `{meant[0]}`?"
+            declared = config.tables[key].location
+            yield InvalidDeclaration(id=None, message=message, source=CONFIG_SOURCE, declared=declared)
 
 
 def _not_looked_at(project: Project) -> Iterator[InvalidDeclaration]:

@@ -655,3 +655,15 @@ class TestSpec:
             "invalid TOML: `exclude` must be a list of strings, found an integer",
         )
         assert invalid.declared.line == 5
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [("verifier", "verifiers"), ("Verifiers", "verifiers"), ("verifiers_setting", "verifiers_settings")],
+)
+def test_misspelt_key(bench: Workbench, key: str, meant: str) -> None:
+    """A key of config.toml that is nearly one of ours is AR9H2: what stands below it would not be looked at."""
+    bench.config(flat("a", "file_exists", path="a") + f"[{key}]\nx = 1\n[unrelated]\n")
+    (invalid,) = bench.declarations().invalid
+    assert (invalid.id, invalid.message) == (None, f"unknown key `{key}`, did you mean `{meant}`?")
+    assert invalid.declared == Location(path=".ai-rulez/config.toml", line=7)
