@@ -8,9 +8,9 @@ from dataclasses import fields
 from typing import Final
 
 from pytest_reqfile.outcome import Finding, Location
+from pytest_reqfile.reports.json_values import encodable
 from pytest_reqfile.reports.run_report import ItemResult, LinkedTest, RunReport
 from pytest_reqfile.reports.traceability import Trace, traces
-from pytest_reqfile.syntax.printable import visible
 
 VERSION: Final = 1
 
@@ -31,7 +31,7 @@ def json_report(report: RunReport) -> str:
         "items": [_item(item) for item in report.items],
         "tests": [_test(test) for test in report.tests],
     }
-    return json.dumps(_encodable(document), indent=1) + "\n"
+    return json.dumps(encodable(document), indent=1) + "\n"
 
 
 def _requirement(trace: Trace) -> dict[str, object]:
@@ -85,18 +85,3 @@ def _location(place: Location) -> dict[str, object]:
 
 def _test(test: LinkedTest) -> dict[str, object]:
     return {"nodeid": test.nodeid, "requirements": list(test.requirements), "result": test.result}
-
-
-def _encodable(value: object) -> object:
-    """The same value without lone surrogates, which many readers of JSON refuse."""
-    if isinstance(value, str):
-        return value if value.isascii() else _without_surrogates(value)
-    if isinstance(value, list):
-        return [_encodable(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _encodable(item) for key, item in value.items()}
-    return value
-
-
-def _without_surrogates(text: str) -> str:
-    return "".join(visible(char) if "\ud800" <= char <= "\udfff" else char for char in text)

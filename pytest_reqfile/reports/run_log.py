@@ -9,6 +9,7 @@ from typing import Final
 
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.outcome import NOT_LOOKED_AT, Finding, Outcome
+from pytest_reqfile.reports.json_values import encodable
 
 LOG_VERSION: Final = 1
 
@@ -55,7 +56,7 @@ def render_run_log(outcomes: Iterable[Outcome], facts: RunFacts, judged: Iterabl
     common = _common(facts)
     bodies = (*(line for outcome in outcomes for line in _command_lines(outcome)), *judged)
     lines = ({"v": LOG_VERSION, "kind": body["kind"], **common, **body} for body in bodies)
-    return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+    return b"".join(json.dumps(encodable(line), separators=(",", ":")).encode() + b"\n" for line in lines)
 
 
 def _common(facts: RunFacts) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -207,4 +208,6 @@ def _make_writable(folder: Path) -> None:
 
 
 def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError) and error.errno == errno.ELOOP:
+        return "a symbolic link"
     return (isinstance(error, OSError) and error.strerror) or str(error)

@@ -145,7 +145,7 @@ def test_a_log_never_goes_through_a_symlink(logged: Repo, target: str) -> None:
     before = logged.path("Reqfile.yaml").read_bytes()
     done = logged.run("check", "--only", "PASSES", "--log", "run.jsonl")
     assert done.code == 3
-    assert done.out.startswith("error  cannot write the run log run.jsonl: ")
+    assert done.out.startswith("error  cannot write the run log run.jsonl: a symbolic link\n")
     assert logged.path("Reqfile.yaml").read_bytes() == before
     assert not logged.path("missing").exists()
 
@@ -187,6 +187,12 @@ def test_what_a_tool_prints_cannot_forge_a_line(repo: Repo) -> None:
     assert text.isascii()
     assert text.count(b"\n") == 2
     assert lines(repo, "run.jsonl")[1]["message"] == 'a\n{"v":1}\n\u2028\ufffd\x1b[31m\ufffd'
+
+
+def test_bytes_that_are_no_text_are_shown(logged: Repo) -> None:
+    """Half a surrogate pair is no JSON that every reader takes."""
+    logged.run("check", "--only", "PASSES", "--log", "run.jsonl", "--log-tag", "k\udcff=v\udcfe")
+    assert lines(logged, "run.jsonl")[0]["tags"] == {"k\\xff": "v\\xfe"}
 
 
 def test_several_processes_append_whole_lines(logged: Repo) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from pathlib import Path
@@ -112,6 +113,18 @@ def test_append_after_a_torn_line(tmp_path: Path) -> None:
     (tmp_path / "log").write_bytes(b"one\ntor")
     append_lines(tmp_path / "log", b"two\n")
     assert (tmp_path / "log").read_bytes() == b"one\ntor\ntwo\n"
+
+
+def test_append_does_not_wait_forever(tmp_path: Path) -> None:
+    """Whoever holds the file may never let go of it."""
+    log = tmp_path / "log"
+    append_lines(log, b"one\n")
+    with open(log, "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(FileError, match=f"^cannot write {log}: another process has held it for 0.1 seconds$"):
+            append_lines(log, b"two\n", seconds=0.1)
+    append_lines(log, b"three\n")
+    assert log.read_bytes() == b"one\nthree\n"
 
 
 @pytest.mark.parametrize("kind", ["symlink", "fifo", "folder"])
