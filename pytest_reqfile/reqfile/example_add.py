@@ -12,7 +12,7 @@ from pytest_reqfile.reqfile.examples import LABEL_NAME, examples_folder
 from pytest_reqfile.reqfile.labels import FILES_FOLDER, Expected
 from pytest_reqfile.reqfile.repository import Repository
 from pytest_reqfile.reqfile.values import Requirement
-from pytest_reqfile.workspace.case_repository import new_folder
+from pytest_reqfile.workspace.case_repository import GIT_FOLDER, new_folder
 from pytest_reqfile.workspace.paths import below, folder_of, relative_to_root, shown
 from pytest_reqfile.workspace.walk import Walk
 
@@ -67,8 +67,16 @@ def _refuse_bad_request(request: ExampleRequest) -> None:
     name = request.name
     if not name or name.startswith(".") or any(character in name for character in "/\\\0"):
         raise UsageError(f"an example's name is that of one folder and does not start with a dot, found {name!r}")
+    _refuse_unwritable(request)
     if request.expected == "ok" and request.findings:
         raise UsageError("--finding names where a violation is flagged; an `ok` example has none")
+
+
+def _refuse_unwritable(request: ExampleRequest) -> None:
+    """example.yaml is UTF-8 text, and what is written there must be readable again."""
+    for option, text in (*(("--finding", f) for f in request.findings), ("--rationale", request.rationale or "")):
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise UsageError(f"{option} {text}: not valid UTF-8, so {LABEL_NAME} cannot hold it")
 
 
 def _repository_path(repository: Repository, cwd: str, file: str) -> str:
@@ -94,9 +102,11 @@ def _expanded(walk: Walk, named: Sequence[str]) -> tuple[str, ...]:
         kind = walk.kind(path)
         if kind is None:
             raise FileError(f"{path}: cannot read: No such file or directory")
+        if GIT_FOLDER in path.lower().split("/"):
+            raise UsageError(f"{path} belongs to a git repository; examples hold none")
         entries = walk.below(path) if kind == "folder" else ((path, kind),)
         for entry, entry_kind in entries:
-            if kind == "folder" and ".git" in entry.lower().split("/"):
+            if kind == "folder" and GIT_FOLDER in entry.lower().split("/"):
                 continue
             if entry_kind != "file":
                 what = "a symlink" if entry_kind == "link" else "no regular file"
@@ -119,7 +129,7 @@ def _label_text(request: ExampleRequest, findings: Sequence[str], head: str | No
     lines = [f"expected: {request.expected}"]
     if findings:
         lines += ["findings:", *(f"  - {_quoted(finding)}" for finding in findings)]
-    if request.rationale:
+    if request.rationale and request.rationale.strip():
         lines.append(f"rationale: {_quoted(request.rationale)}")
     if head is not None:
         lines.append(f"origin: {_quoted(f'real:{head}')}")

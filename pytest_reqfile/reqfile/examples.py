@@ -21,6 +21,7 @@ from pytest_reqfile.workspace.paths import folder_of, relative_to_root
 from pytest_reqfile.workspace.walk import Walk
 
 LABEL_NAME: Final = "example.yaml"
+_LABEL_NEAR_MISSES: Final = frozenset({"example.yaml", "example.yml"})
 Layout = Literal["named", "described"]
 """``named``: the label is in the folder's name, as in edition 0.1; ``described``: it is in example.yaml."""
 _NAMED: Final[Layout] = "named"
@@ -139,6 +140,7 @@ def _read(place: _Place, path: str, item: str, requirement: Location) -> Example
         if walk.kind(path) == "link":
             raise FileError(f"{path} is a symlink; examples hold regular files only")
         if walk.kind(described) is None:
+            _refuse_near_miss(walk, path)
             label = label_of_folder(path)
         else:
             declared, layout = Location(path=described, line=1), _DESCRIBED
@@ -149,6 +151,18 @@ def _read(place: _Place, path: str, item: str, requirement: Location) -> Example
         problem = Problem(message=str(error))
         return BrokenExample(name=name, item=item, declared=declared, path=path, problems=(problem,))
     return Example(name=name, item=item, declared=declared, base=place.base, path=path, layout=layout, label=label)
+
+
+def _refuse_near_miss(walk: Walk, path: str) -> None:
+    """Beside ``files/`` a name like example.yml is a label that would be overlooked; elsewhere it is part of a case."""
+    if walk.kind(f"{path}/{FILES_FOLDER}") != "folder":
+        return
+    for entry in walk.entries(path):
+        if entry.name.lower() in _LABEL_NEAR_MISSES:
+            problem = Problem(
+                path=f"{path}/{entry.name}", line=1, message=f"a label must be named exactly {LABEL_NAME}"
+            )
+            raise FormatError([problem])
 
 
 def shown_folder(example: Example, root: str) -> str:

@@ -19,7 +19,7 @@ from pytest_reqfile.workspace.walk import Walk
 PREFIX: Final = "reqfile-example-"
 # A global ignore file applies even without a global configuration, and would hide files of the case.
 _CONFIG: Final = f"[core]\n\texcludesFile = {os.devnull}\n\tattributesFile = {os.devnull}\n\thooksPath = {os.devnull}\n"
-_GIT_FOLDER: Final = ".git"
+GIT_FOLDER: Final = ".git"
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def case_repository(environment: Environment) -> Iterator[Git]:
     with temporary_folder(PREFIX) as root:
         git = Git(root, without_user_git(environment))
         git.answer("init", "-q", "--template=", "-b", "main")
-        with open(root / _GIT_FOLDER / "config", "a", encoding="utf-8") as config:
+        with open(root / GIT_FOLDER / "config", "a", encoding="utf-8") as config:
             config.write(_CONFIG)
         yield git
 
@@ -55,7 +55,7 @@ def copy_case(base: Path, folder: str, target: Path, *, without: str | None = No
         if kind != "file":
             what = "a symlink" if kind == "link" else "no regular file"
             raise FileError(f"{path} is {what}; examples hold regular files only")
-        if _GIT_FOLDER in relative.lower().split("/"):
+        if GIT_FOLDER in relative.lower().split("/"):
             raise FileError(f"{path} belongs to a git repository; examples hold none")
         copy_regular(walk, path, target / relative)
         copied += 1

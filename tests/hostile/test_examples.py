@@ -161,6 +161,13 @@ def test_settings_of_a_named_case_apply(finding: Repo) -> None:
         ),
         (("R", "taken", "--expected", "ok", "a.txt"), ".reqfile/R/examples/taken already exists"),
         (("R", "x", "--expected", "ok", "empty"), "empty holds no file"),
+        (("R", "x", "--expected", "ok", ".git/config"), ".git/config belongs to a git repository; examples hold none"),
+        (("R", "x", "--expected", "ok", "."), "link.txt is a symlink; examples hold regular files only"),
+        (
+            ("R", "x", "--expected", "violation", "--finding", "f\udcff", "f\udcff"),
+            "not valid UTF-8, so example.yaml cannot hold it",
+        ),
+        (("R", "x", "--expected", "ok", "--rationale", "r\udcff", "a.txt"), "--rationale r"),
     ],
 )
 def test_example_add_refuses(finding: Repo, words: tuple[str, ...], problem: str) -> None:
@@ -176,6 +183,26 @@ def test_example_add_refuses(finding: Repo, words: tuple[str, ...], problem: str
     assert (done.code, done.out) == (3, "")
     assert problem in done.err
     assert sorted(str(path) for path in finding.root.rglob("*") if ".git" not in path.parts) == before
+
+
+def test_a_blank_rationale_is_none(finding: Repo) -> None:
+    """What was added can be read again."""
+    finding.write("a.txt", "x")
+    assert finding.run("example", "add", "R", "x", "--expected", "ok", "--rationale", " ", "a.txt").code == 0
+    assert "rationale" not in finding.path(f"{EXAMPLES}/x/example.yaml").read_text()
+    assert finding.run("eval").code == 0
+
+
+@pytest.mark.parametrize("name", ["example.yml", "Example.yaml"])
+def test_a_label_of_nearly_the_right_name_is_refused(finding: Repo, name: str) -> None:
+    """The folder's own name must not win over a label that somebody wrote; without files/ it is part of the case."""
+    finding.write(f"{EXAMPLES}/ok-x/{name}", "expected: violation\n")
+    finding.write(f"{EXAMPLES}/ok-x/a.txt", "fine\n")
+    assert finding.run("eval").code == 0
+    finding.write(f"{EXAMPLES}/ok-x/files/a.txt", "fine\n")
+    done = finding.run("eval")
+    assert (done.code, done.out) == (3, "")
+    assert done.err == f"error: {EXAMPLES}/ok-x/{name}:1: a label must be named exactly example.yaml\n"
 
 
 def test_example_add_never_writes_through_a_symlink(finding: Repo, tmp_path: Path) -> None:
