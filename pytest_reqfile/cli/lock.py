@@ -10,6 +10,8 @@ from pytest_reqfile.cli.verifiers import exit_with_one
 from pytest_reqfile.errors import UsageError
 
 KINDS: Final = ("include", "skill", "source", "served")
+CONTENT: Final = "content"
+"""What a comparison may be limited to besides: items and outputs."""
 FORMATS: Final = ("text", "json")
 Subparsers = Any
 """What ``ArgumentParser.add_subparsers`` returns; argparse keeps its class private."""
@@ -41,7 +43,7 @@ def add_lock_commands(commands: Subparsers, add_command: Callable[..., argparse.
 def _add_what(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="re-pin only these includes or skills; content pins are kept")
-    add("--kind", metavar="KIND", help=f"re-pin only one kind of entries: {', '.join(KINDS)}")
+    add("--kind", metavar="KIND", help=f"only one kind of entries: {', '.join(KINDS)}; to compare also {CONTENT}")
     add("--content-only", action="store_true", help="re-pin authored content and outputs only; remote pins are kept")
     add("--requirements", action="store_true", help="also pin the requirements of Reqfiles in .reqfile/reqfile.lock")
     add("--profile", metavar="NAME", help="the profile the outputs were generated with (default: the lock's)")
@@ -73,9 +75,11 @@ def refuse_contradictions(arguments: argparse.Namespace) -> None:
 
 
 def _unknown_values(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
-    kinds = "include, skill, source or served"
+    compares = flags.check or flags.diff
+    known = (*KINDS, CONTENT) if compares else KINDS
+    kinds = "include, skill, source, served or content" if compares else "include, skill, source or served"
     return (
-        (flags.kind not in {None, *KINDS}, f'unknown --kind "{flags.kind}" (use {kinds})'),
+        (flags.kind not in {None, *known}, f'unknown --kind "{flags.kind}" (use {kinds})'),
         (flags.format not in {None, *FORMATS}, f'unknown --format "{flags.format}" (use text or json)'),
     )
 
@@ -115,7 +119,7 @@ def _partial_runs(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
             "--content-only writes the lock, so it cannot be combined with --check or --diff",
         ),
         (
-            entries and (flags.check or flags.diff),
-            "--check and --diff compare everything, so they cannot be combined with --kind or names",
+            bool(flags.names) and (flags.check or flags.diff),
+            "--check and --diff compare everything, so they cannot be combined with names",
         ),
     )

@@ -83,6 +83,8 @@ class _Run:
             with_cache = self._tools(project, cached=not self._flags.no_cache)
             report = check_project(project, lock, with_cache.tools, options)
             with_cache.save()
+            if self._flags.kind is not None:
+                report = report.limited_to(self._flags.kind)
             return self._show(report, folder, has_lock=lock is not None)
         return self._write_project(project, file)
 

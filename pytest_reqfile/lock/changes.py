@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal
 
 from pytest_reqfile.lock.gojson import indented
 
 Scope = Literal["lock", "remote", "served", "source", "output", "approval"]
 Verb = Literal["added", "removed", "changed"]
+
+KindLimit = Literal["content", "include", "skill", "source", "served"]
 
 SCHEMA_VERSION: Final = 1
 _ORDER: Final[dict[Scope, int]] = {"lock": 0, "remote": 1, "served": 2, "source": 3, "output": 4, "approval": 5}
@@ -98,6 +100,10 @@ class Report:
     def in_sync(self) -> bool:
         return not self.changes
 
+    def limited_to(self, kind: KindLimit) -> Report:
+        """Only changes of content, or of one kind of entries; what is wrong with the lock itself concerns all."""
+        return replace(self, changes=tuple(change for change in self.changes if _is_of(change, kind)))
+
     @property
     def lines(self) -> tuple[str, ...]:
         """The changes and the notes, as text below a heading."""
@@ -115,6 +121,14 @@ class Report:
         if self.notes:
             document["notes"] = list(self.notes)
         return indented(document)
+
+
+def _is_of(change: Change, kind: KindLimit) -> bool:
+    if change.scope == "lock":
+        return True
+    if change.scope == "served":
+        return kind == "served"
+    return change.kind == kind if change.scope == "remote" else kind == "content"
 
 
 def report_to_wire(report: Report) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.lock.changes import Change, Report, Scope, report_from_wire, report_to_wire
-from pytest_reqfile.lock.file import LockFile
+from pytest_reqfile.lock.file import LOCK_NAME, LockFile
 from pytest_reqfile.lock.toptree import subject_of, tree_of
 from pytest_reqfile.lock.values import Lock
 from pytest_reqfile.outcome import Finding, Location, Outcome, from_wire, to_wire
@@ -38,6 +38,14 @@ _TITLES: Final[dict[Part, str]] = {
     "remotes": "remote sources are what the lock pins",
     "served": "served skills are what the lock pins",
     "lock": "the lock is whole and written with the current settings",
+}
+_CODES: Final[dict[Scope, str]] = {
+    # spec/lock.md 11: what ai-rulez calls them where the lock is enforced
+    "source": "AR981",
+    "lock": "AR981",
+    "remote": "AR981",
+    "output": "AR982",
+    "served": "AR995",
 }
 _CONFIG: Final = "config.toml"
 WIRE_VERSION: Final = 1
@@ -158,7 +166,8 @@ def _outcome(
 
 
 def _finding(path: str, change: Change) -> Finding:
-    return Finding(message=str(change), file=_file_of(path, change), rule=change.scope)
+    codes = _CODES if path.endswith(LOCK_NAME) else {}
+    return Finding(message=str(change), file=_file_of(path, change), rule=codes.get(change.scope, change.scope))
 
 
 def _file_of(path: str, change: Change) -> str:

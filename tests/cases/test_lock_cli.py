@@ -174,6 +174,7 @@ def test_a_symlinked_configuration_folder(project: LockProject) -> None:
         (("--content-only", "--kind", "source"), "--content-only keeps every remote pin"),
         (("--content-only", "--check"), "--content-only writes the lock"),
         (("--check", "name"), "--check and --diff compare everything"),
+        (("--check", "--kind", "x"), 'unknown --kind "x" (use include, skill, source, served or content)'),
         (("--role", "ghost"), 'unknown role "ghost"'),
         (("ghost",), '"ghost" is not a remote include, installed skill, skill source or served skill in '),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.lock.cache import AiRulezCache, include_folder, safe_name, source_folder
-from pytest_reqfile.lock.changes import Change, Report, report_from_wire, report_to_wire, sorted_changes
+from pytest_reqfile.lock.changes import Change, KindLimit, Report, report_from_wire, report_to_wire, sorted_changes
 from pytest_reqfile.lock.check import CheckOptions
 from pytest_reqfile.lock.compare import Present, compare_content, compare_items
 from pytest_reqfile.lock.directories import Hasher
@@ -196,6 +196,25 @@ def test_json_of_a_report() -> None:
         '  "lock_ai_rulez_version": "5.0.0",\n  "changes": []\n}\n'
     )
     assert report_from_wire(json.loads(json.dumps(report_to_wire(report)))) == report
+
+
+@pytest.mark.case("lock:Y50")
+@pytest.mark.case("lock:Y51")
+@pytest.mark.case("lock:Y52")
+@pytest.mark.case("lock:Y54")
+def test_changes_of_one_kind() -> None:
+    """Two of content, one of each kind of entries; what is wrong with the lock concerns all."""
+    changes = (
+        Change(scope="source", change="added", kind="rule", id="a"),
+        Change(scope="output", change="added", path="b"),
+        *(Change(scope="remote", change="changed", kind=kind, id="c", detail="d") for kind in ("include", "source")),
+        Change(scope="served", change="changed", kind="served", id="e", detail="d"),
+    )
+    report = Report(name="x", changes=changes, looked_at={})
+    kinds: tuple[KindLimit, ...] = ("content", "include", "source", "served", "skill")
+    assert [len(report.limited_to(kind).changes) for kind in kinds] == [2, 1, 1, 1, 0]
+    broken = replace(report, changes=(Change(scope="lock", change="changed", detail="d"),))
+    assert not broken.limited_to("include").in_sync
 
 
 @pytest.mark.case("lock:H17")

@@ -79,6 +79,7 @@ def test_each_difference_names_its_file(repo: Repo) -> None:
     )
 
 
+@pytest.mark.case("lock:Y7")
 @pytest.mark.parametrize(
     ("change", "part", "file"),
     [
@@ -101,6 +102,8 @@ def test_files_of_every_scope(change: Change, part: str, file: str) -> None:
     found = {one: part_outcome(PATH, report, one) for one in ("sources", "outputs", "remotes", "served", "lock")}
     assert [one for one, outcome in found.items() if outcome.status == "fail"] == [part]
     assert found[part].findings[0].file == file
+    codes = {"source": "AR981", "lock": "AR981", "remote": "AR981", "output": "AR982", "served": "AR995"}
+    assert found[part].findings[0].rule == codes.get(change.scope, "approval")
 
 
 def test_what_was_not_looked_at_is_no_pass(repo: Repo) -> None:
@@ -121,6 +124,7 @@ def test_no_lock(repo: Repo) -> None:
     assert (enforced.exists, enforced.in_sync, enforced.outcome("lock").status) == (False, False, "fail")
 
 
+@pytest.mark.case("lock:Y8")
 @pytest.mark.parametrize("text", ["version = 9\n", "["])
 def test_an_unreadable_lock(repo: Repo, text: str) -> None:
     """An error of every part, with the reason."""
