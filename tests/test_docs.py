@@ -124,8 +124,7 @@ def test_no_text_of_the_repository_names_this_machine() -> None:
     found = [f"{path}: {match[0]}" for path in tracked for match in _MACHINE.finditer(text_of(path))]
     assert found == []
     assert [path for path in tracked if _GENERATED.search(path)] == []
-    hosts = registry_hosts()
-    assert [f"{path}: {host}" for path in tracked for host in hosts if host in text_of(path)] == []
+    assert [f"{path}: {name}" for path in tracked for name in registries() if name in text_of(path)] == []
 
 
 def links(path: Path) -> Iterator[str]:
@@ -213,20 +212,14 @@ def text_of(path: str) -> str:
     return (ROOT / path).read_bytes().decode("utf-8", "replace")
 
 
-def registry_hosts() -> tuple[str, ...]:
-    """The hosts this machine takes packages from, besides the public registry."""
-    names = (
-        "PIP_INDEX_URL",
-        "PIP_EXTRA_INDEX_URL",
-        "UV_INDEX_URL",
-        "UV_DEFAULT_INDEX",
-        "GOPROXY",
-        "NPM_CONFIG_REGISTRY",
-    )
+def registries() -> tuple[str, ...]:
+    """Where this machine takes packages from, besides the public registry: hosts, and folders for ``file:``."""
+    names = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "UV_INDEX_URL", "UV_DEFAULT_INDEX")
     environment = Environment.current()
     values = [environment.get(name) or "" for name in names]
     home = Path(environment.get("HOME") or "/")
     configs = (home / ".pip/pip.conf", home / ".config/pip/pip.conf", Path("/etc/pip.conf"), home / ".npmrc")
     values += [path.read_text() for path in configs if path.is_file()]
-    found = {urlsplit(url).hostname or "" for value in values for url in re.findall(r"https?://\S+", value)}
+    urls = (urlsplit(url) for value in values for url in re.findall(r"(?:https?|file)://\S+", value))
+    found = {url.hostname or url.path.rstrip("/") for url in urls}
     return tuple(sorted(found - {"", "pypi.org", "registry.npmjs.org", "localhost", "127.0.0.1"}))
