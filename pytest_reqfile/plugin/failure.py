@@ -52,3 +52,10 @@ def crash_message(report: pytest.TestReport) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     text: str = crash.message if crash is not None else report.longreprtext.strip().rpartition("\n")[2]
     return text.strip().split("\n", 1)[0]
+
+
+def skip_message(report: pytest.TestReport) -> str:
+    """Why an item of ours was skipped, or not run as it is expected to fail, by somebody else."""
+    if isinstance(report.longrepr, tuple):
+        return report.longrepr[2].removeprefix("Skipped: ")
+    return f"expected to fail: {getattr(report, 'wasxfail', '')}".rstrip(": ")

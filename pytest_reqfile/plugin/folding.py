@@ -89,9 +89,15 @@ class Places:
 
 
 def _item(nodeid: str, wire: Mapping[str, Any], recorder: Recorder, places: Places) -> ItemResult:
-    if "lost" in wire:
+    if wire.get("before") is not None:
+        found = _item(nodeid, wire["before"], recorder, places)
+        return replace(found, outcome=broken_off(found.outcome, str(wire["lost"])))
+    if "lost" in wire or "skipped" in wire:
         file = places.of_node(nodeid)
-        return ItemResult(nodeid=nodeid, file=file, outcome=lost_outcome(nodeid, file, str(wire["lost"])))
+        lost = lost_outcome(nodeid, file, str(wire.get("lost", "")))
+        if "skipped" in wire:
+            lost = replace(lost, status="skipped", reason=str(wire["skipped"]) or "skipped")
+        return ItemResult(nodeid=nodeid, file=file, outcome=lost)
     base, file = recorder.origins[nodeid]
     folder = places.below_root(base)
     outcome = moved(from_wire(wire), folder)
@@ -110,6 +116,11 @@ def lost_outcome(nodeid: str, file: str, reason: str) -> Outcome:
         declared=Location(path=file, line=1),
         reason=reason or "the item ended without a result",
     )
+
+
+def broken_off(outcome: Outcome, reason: str) -> Outcome:
+    """The error of an item that broke after it came to an outcome: what it had found stands beside the reason."""
+    return replace(outcome, status="error", blocking=True, reason=reason or "the item broke after its verdict")
 
 
 def _subject(file: str, check: str, name: str) -> Subject:

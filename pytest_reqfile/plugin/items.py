@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,19 @@ class ReqfileItem(pytest.Item):
             (EvaluationError, RequirementNotMetError, pytest.skip.Exception)
         ):
             return  # a bug, a timeout or an interrupt keeps its own words
+        if report.failed and not _gates(outcome):
+            return  # somebody else's verdict: the item was strictly expected to fail
+        expected = report.skipped and hasattr(report, "wasxfail")
+        if expected:
+            outcome = _expected_to_fail(outcome)
         setattr(report, WIRE, to_wire(outcome))
         if self.plan.log is not None and options.path(self.config, "log") is not None:
             setattr(report, LOG, self.plan.log())
         setattr(report, ORIGIN, (self.plan.base, _repository_path(self.plan.base, self.path) or outcome.declared.path))
         if report.failed:
             report.longrepr = self._failure(outcome)
+        elif expected:
+            return  # keeps the words of the mark
         elif outcome.status in NOT_LOOKED_AT:
             # Said here rather than with an exception: at 10,000 items building and reading those is what costs.
             report.outcome = "skipped"
@@ -90,6 +98,18 @@ class ReqfileItem(pytest.Item):
         absolute = Path(self.plan.base, path)
         start = self.config.invocation_params.dir
         return str(absolute.relative_to(start)) if absolute.is_relative_to(start) else str(absolute)
+
+
+def _gates(outcome: Outcome) -> bool:
+    return outcome.status == "fail" or (outcome.status == "error" and outcome.blocking)
+
+
+def _expected_to_fail(outcome: Outcome) -> Outcome:
+    """What a mark of the user keeps from failing the run does not gate, and no report says it did."""
+    if outcome.status != "fail":
+        return replace(outcome, blocking=False)
+    findings = tuple(replace(f, kind="advisory") if f.kind == "violation" else f for f in outcome.findings)
+    return replace(outcome, status="advisory", blocking=False, findings=findings)
 
 
 @lru_cache(maxsize=64)

@@ -1,6 +1,6 @@
 """The plugin's options: one table that makes the flags, their ini twins and the docs page (design 2.4).
 
-A flag beats its ini key. Only pytest, the standard library and ``names`` are imported: this module loads at every pytest start.
+A flag beats its ini key. Only pytest, the standard library and ``names`` are imported: this loads at every start.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def check_report_paths(config: pytest.Config) -> None:
         if place in writers:
             raise pytest.UsageError(f"{flag} and {writers[place]} both name {found}")
         if is_ours(found):
-            raise pytest.UsageError(f"{flag}: {found} is a file that reqfile reads, expected a path for what is written")
+            raise pytest.UsageError(f"{flag}: {found} is a file that reqfile reads, expected a file to write")
         writers[place] = flag
 
 

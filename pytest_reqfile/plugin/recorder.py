@@ -76,7 +76,14 @@ class Recorder:
         elif report.failed and is_ours_node(report.nodeid):
             from pytest_reqfile.plugin.failure import crash_message
 
-            self.wires[report.nodeid] = {"lost": crash_message(report)}
+            # What it found before, if it came so far, is not lost with the verdict.
+            self.wires[report.nodeid] = {"lost": crash_message(report), "before": self.wires.get(report.nodeid)}
+        elif report.skipped and report.nodeid not in self.wires and is_ours_node(report.nodeid):
+            from pytest_reqfile.plugin.failure import skip_message
+
+            self.wires[report.nodeid] = {"skipped": skip_message(report)}  # by a mark or a plugin of the user
+        if str(report.outcome) == "rerun":
+            self.wires.pop(report.nodeid, None)  # what counts is the attempt that follows
         links = getattr(report, LINKS, None)
         if links is not None:
             self._keep_linked(report, tuple(links))

@@ -320,7 +320,9 @@ def test_a_report_is_not_written_over_what_it_reports_on(project: Repo, run: Run
     project.write("Reqfile.yaml", declared)
     result = run(flag, "Reqfile.yaml")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: {flag}: */Reqfile.yaml is a file that reqfile reads, expected a path *"])
+    result.stderr.fnmatch_lines(
+        [f"ERROR: {flag}: */Reqfile.yaml is a file that reqfile reads, expected a file to write"]
+    )
     assert project.path("Reqfile.yaml").read_text() == declared
 
 
@@ -353,6 +355,63 @@ def test_an_error_that_is_a_bug_is_in_the_report(project: Repo, run: Run) -> Non
     reports(project)
     (found,) = project_json(project)["items"]
     assert (found["status"], found["reason"]) == ("error", "ZeroDivisionError: broken")
+
+
+def test_a_teardown_that_breaks_hides_no_finding(project: Repo, run: Run) -> None:
+    """The item is an error where it is declared, and what it had found is still reported."""
+    project.write("Reqfile.yaml", req(A=[say("found this")]))
+    project.write("conftest.py", "def pytest_runtest_teardown(item): raise ZeroDivisionError('broken')\n")
+    assert run(*options()).ret == pytest.ExitCode.TESTS_FAILED
+    (found,) = project_json(project)["items"]
+    assert (found["status"], found["reason"]) == ("error", "ZeroDivisionError: broken")
+    assert (found["declared"]["line"], found["findings"][0]["message"]) == (8, "found this")
+    assert [name for name, text in reports(project).items() if "found this" not in text] == []
+
+
+MARKED = """
+import pytest
+MARKS = {
+    'SKIPPED': pytest.mark.skip(reason='not today'),
+    'XFAILS': pytest.mark.xfail(reason='known'),
+    'XBREAKS': pytest.mark.xfail(reason='known'),
+    'XNOTRUN': pytest.mark.xfail(run=False),
+    'XPASSES': pytest.mark.xfail(reason='known'),
+    'XSTRICT': pytest.mark.xfail(strict=True, reason='known'),
+}
+def pytest_collection_modifyitems(items):
+    for item in items: item.add_marker(MARKS[item.name.partition('/')[0]])
+"""
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "1")], ids=["alone", "workers"])
+def test_marks_of_the_user_are_told_in_every_report(project: Repo, arguments: tuple[str, ...]) -> None:
+    """A skip is no item that was lost, what is expected to fail does not gate, and an unexpected pass is no pass."""
+    checks = {"SKIPPED": OK, "XFAILS": say("x"), "XBREAKS": command("exit 7"), "XNOTRUN": say("x"), "XPASSES": OK}
+    project.write("Reqfile.yaml", req(**checks))
+    project.write("conftest.py", MARKED)
+    done = project.pytest(*arguments, *options())
+    assert done.code == 0, done.out
+    assert " 1 skipped, 3 xfailed, 1 xpassed in " in done.out
+    assert project_json(project)["complete"] is True
+    found = {each["owner"]: (each["status"], each["blocking"], each["reason"]) for each in items(project)}
+    assert found == {
+        "SKIPPED": ("skipped", True, "not today"),
+        "XFAILS": ("advisory", False, None),
+        "XBREAKS": ("error", False, "`exit 7` failed with exit code 7\n(no output)"),
+        "XNOTRUN": ("skipped", True, "expected to fail: [NOTRUN]"),
+        "XPASSES": ("pass", True, None),
+    }
+    assert 'executionSuccessful": false' not in reports(project)["sarif"]
+    project.write("Reqfile.yaml", req(XSTRICT=OK))
+    assert project.pytest(*arguments, *options()).code == 1
+    assert [(each["status"], each["reason"]) for each in items(project)] == [("error", "[XPASS(strict)] known")]
+    reports(project)
+
+
+def items(repo: Repo) -> list[dict[str, Any]]:
+    """The items of the JSON report."""
+    found: list[dict[str, Any]] = project_json(repo)["items"]
+    return found
 
 
 def test_traceability_in_the_terminal(everything: Repo, run: Run) -> None:
