@@ -27,6 +27,7 @@ REPORT_LIMIT: Final = 64 * 1024 * 1024
 """Bytes of SARIF or JUnit output that are read; a longer report is a tool error, never cut."""
 TAIL_LIMIT: Final = 256 * 1024
 TAIL_LINES: Final = 50
+_PARSE_SECONDS: Final = 10.0
 
 
 class ToolError(Exception):
@@ -52,7 +53,10 @@ def evaluate_command(planned: PlannedCheck, context: CommandContext) -> Outcome:
     """Run the planned command and judge its result; every failure of the tool is an ``error`` outcome."""
     check = planned.check
     assert isinstance(check, CommandCheck)
-    result = _run(planned, check, context)
+    try:
+        result = _run(planned, check, context)
+    except ToolError as error:
+        return check_outcome(planned, "error", reason=str(error))
     try:
         findings = _read_result(result, check, _placer(planned, context), context.edition)
     except ToolError as error:
@@ -68,7 +72,10 @@ def _run(planned: PlannedCheck, check: CommandCheck, context: CommandContext) ->
     """``sh -c SCRIPT sh ARG…``, the arguments going to the end of the script's last line (spec 3.2)."""
     exits = check.format == "exit"
     arguments = planned.arguments
-    script = check.run.rstrip("\n") + ' "$@"' * bool(arguments)
+    script = check.run.rstrip("\n")
+    if arguments:
+        _refuse_swallowing(script, context)
+        script += ' "$@"'
     variables = {"REQFILE_ASSETS": planned.requirement.assets, "REQFILE": context.program}
     return run_command(
         ("sh", "-c", script, "sh", *arguments),
@@ -80,6 +87,21 @@ def _run(planned: PlannedCheck, check: CommandCheck, context: CommandContext) ->
         merge=exits,
         cancel=context.cancellation,
     )
+
+
+def _refuse_swallowing(script: str, context: CommandContext) -> None:
+    """Raise ToolError where what follows the script is no part of it: the tool would see no file, and might pass.
+
+    Only a shell can tell. A stray parenthesis is an error to it, unless a comment or here-document swallows that.
+    """
+    if "#" not in script.rpartition("\n")[2] and "<<" not in script:
+        return
+    parse = ("sh", "-n", "-c", f"{script} )")
+    if run_command(parse, cwd=Path(context.root), env=context.environment, timeout=_PARSE_SECONDS).exit == 0:
+        raise ToolError(
+            f"`{script}` would not receive its files: they go to the end of its last line, expected the command there, "
+            "found a comment or a here-document"
+        )
 
 
 def _placer(planned: PlannedCheck, context: CommandContext) -> Callable[[str], str]:
