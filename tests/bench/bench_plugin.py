@@ -1,6 +1,6 @@
 """What the plugin costs: idle, per item, and for listing; run apart, with ``python -m tests.bench.bench_plugin``.
 
-Every figure is a ratio of two things measured alternately in the same minutes, since machines change speed (performance.md).
+Every figure is a ratio of two things measured alternately in the same minutes, since machines change speed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def idle(work: Path) -> None:
     (folder / "test_a.py").write_text("def test_a(): pass\n" * 1)
     with_plugin, without = alternately(lambda: run((), folder), lambda: run(("-p", "no:reqfile"), folder), rounds=15)
     print(
-        f"idle: {with_plugin * 1e3:.0f} ms with, {without * 1e3:.0f} ms without, ratio {with_plugin / without:.3f} (target 1.05)"
+        f"idle: {with_plugin * 1e3:.0f} ms with, {without * 1e3:.0f} ms without, "
+        f"ratio {with_plugin / without:.3f} (target 1.05)"
     )
 
 
@@ -116,7 +117,8 @@ def listing(work: Path) -> None:
 
     mine, plain = alternately(ours, theirs)
     print(
-        f"20,000 files: {mine * 1e3:.0f} ms listed and searched for Reqfiles, git ls-files {plain * 1e3:.0f} ms, ratio {mine / plain:.2f}"
+        f"20,000 files: {mine * 1e3:.0f} ms listed and searched for Reqfiles, "
+        f"git ls-files {plain * 1e3:.0f} ms, ratio {mine / plain:.2f}"
     )
 
 

@@ -36,6 +36,7 @@ def git_environment(home: Path) -> dict[str, str]:
         name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "REQFILE", "PYTEST_"))
     }
     inherited.pop("OPENROUTER_API_KEY", None)
+    inherited.pop("PYTHONDONTWRITEBYTECODE", None)  # every process would compile the package anew
     people = {f"GIT_{role}_{key}": value for role in _ROLES for key, value in _PERSON.items()}
     return {
         **inherited,
