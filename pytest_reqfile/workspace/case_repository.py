@@ -82,11 +82,14 @@ def text_of(walk: Walk, path: str) -> str:
 
 
 def write_case_file(git: Git, path: str, text: str) -> None:
-    """Write a file of the case's repository, its folders included, replacing what is there."""
+    """Write a file of the case's repository, its folders included, replacing a file that is there."""
     target = git.root / path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.unlink(missing_ok=True)
-    target.write_text(text, encoding="utf-8")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(missing_ok=True)
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"cannot put {path} into the case: {error.strerror or error}") from error
 
 
 class NewFolder:

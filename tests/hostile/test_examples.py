@@ -133,6 +133,15 @@ def test_a_case_with_a_broken_reqfile_cannot_run(finding: Repo) -> None:
     assert "  violation-b: error: sub/Reqfile.yaml:3: requirement R is also defined in Reqfile.yaml" in done.out
 
 
+@pytest.mark.parametrize("path", ["Reqfile.yaml/a.txt", ".reqfile/config.yaml/a.txt", ".reqfile"])
+def test_a_case_that_leaves_no_room_for_the_requirement_cannot_run(finding: Repo, path: str) -> None:
+    """A folder where its Reqfile or settings go, a file where its folder goes."""
+    finding.write(f"{EXAMPLES}/ok-x/{path}", "x")
+    done = finding.run("test")
+    assert done.code == 3
+    assert "ok-x: error: cannot put " in done.out
+
+
 def test_settings_of_a_named_case_apply(finding: Repo) -> None:
     """Its excludes hide files from the checks, as they would in a repository."""
     finding.write(f"{EXAMPLES}/violation-a/sub/.reqfile/config.yaml", "exclude: ['*.txt']\n")
