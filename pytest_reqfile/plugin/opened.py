@@ -19,7 +19,7 @@ from pytest_reqfile.reqfile.example_outcomes import (
     unchanged_example,
 )
 from pytest_reqfile.reqfile.example_run import ExampleContext
-from pytest_reqfile.reqfile.examples import BrokenExample, Example, read_examples
+from pytest_reqfile.reqfile.examples import BrokenExample, Example, is_listed_whole, read_examples
 from pytest_reqfile.reqfile.outcomes import check_outcome
 from pytest_reqfile.reqfile.plan import PlannedCheck, Selection, plan_checks
 from pytest_reqfile.reqfile.repository import Repository
@@ -141,9 +141,13 @@ class OpenedRepository:
         """
         if self._narrowing.plain.fast:
             return deferred_example(example, requirement)
-        if isinstance(example, Example) and not self._selection.runs_examples(requirement):
+        if isinstance(example, Example) and self._is_untouched(requirement, example):
             return unchanged_example(example, requirement)
         return evaluate_example(example, requirement, self._example_context)
+
+    def _is_untouched(self, requirement: Requirement, example: Example) -> bool:
+        snapshot = self.repository.snapshot
+        return not self._selection.runs_examples(requirement) and is_listed_whole(example, snapshot)
 
     @cached_property
     def _example_context(self) -> ExampleContext:

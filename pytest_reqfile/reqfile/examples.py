@@ -18,6 +18,7 @@ from pytest_reqfile.reqfile.labels import FILES_FOLDER, Expected, Label, label_o
 from pytest_reqfile.reqfile.values import Requirement
 from pytest_reqfile.syntax.slugs import slugs
 from pytest_reqfile.workspace.paths import folder_of, relative_to_root
+from pytest_reqfile.workspace.snapshot import Snapshot
 from pytest_reqfile.workspace.walk import Walk
 
 LABEL_NAME: Final = "example.yaml"
@@ -151,6 +152,14 @@ def _read(place: _Place, path: str, item: str, requirement: Location) -> Example
         problem = Problem(message=str(error))
         return BrokenExample(name=name, item=item, declared=declared, path=path, problems=(problem,))
     return Example(name=name, item=item, declared=declared, base=place.base, path=path, layout=layout, label=label)
+
+
+def is_listed_whole(example: Example, snapshot: Snapshot) -> bool:
+    """Whether git can tell of a change in the example: an empty folder and ignored files are nothing to it."""
+    if example.base != str(snapshot.root):
+        return True  # another repository's, as it was at its commit
+    files = Walk(Path(example.base)).below(example.path)
+    return bool(files) and all(snapshot.is_listed(path) for path, _ in files)
 
 
 def _refuse_near_miss(walk: Walk, path: str) -> None:

@@ -145,6 +145,15 @@ def test_examples_that_no_change_touches_are_skipped(examples: Repo, mode: tuple
     assert "5 passed" in done.out
 
 
+def test_an_example_that_git_cannot_compare_is_tried(examples: Repo, run: Run) -> None:
+    """Nobody knows whether ignored files changed, and an empty folder is nothing to git."""
+    examples.write(".gitignore", "*.log\n")
+    examples.write(".reqfile/NO_FIXME/examples/ok-plain/a.log", "x")
+    examples.commit()
+    examples.path(".reqfile/NO_FIXME/examples/ok-empty").mkdir()
+    run("--reqfile-changed=HEAD", "-m", "example").assert_outcomes(passed=2, skipped=2, deselected=2)
+
+
 def test_a_broken_example_is_an_error_whatever_changed(examples: Repo, run: Run) -> None:
     """Its label cannot be known, so nobody may say that there was nothing to check."""
     examples.write(".reqfile/NO_FIXME/examples/maybe-x/a.txt", "x")
