@@ -48,9 +48,9 @@ class Surroundings:
         """What git knows of the files."""
         from pytest_reqfile.project.resources import GitView
 
-        if self.root is None:
+        if self.root is None or self.listing is None:
             return None
-        return GitView(git=Git(self.root, self.environment), listed=frozenset(self.listed))
+        return GitView(git=Git(self.root, self.environment), listed=self.listing)
 
     def repository(self, *, cached_only: bool) -> Repository:
         """The repository with its requirements; ``cached_only`` keeps it from the network."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
+from struct import iter_unpack
 from typing import Final
 
 from pytest_reqfile.errors import FileError
@@ -79,9 +80,9 @@ def _hashed(place: str, prefix: str, names: list[str]) -> Iterator[Leaf]:
             yield open_file_leaf(path, file)
 
 
-def _split(known: bytes, prefix: str, names: list[str]) -> Iterator[Leaf]:
-    for number, name in enumerate(names):
-        yield encoded(f"{prefix}{name}"), known[number * _SIZE : (number + 1) * _SIZE]
+def _split(known: bytes, prefix: str, names: list[str]) -> list[Leaf]:
+    paths = encoded("\0".join([prefix + name for name in names])).split(b"\0")
+    return list(zip(paths, (digest for (digest,) in iter_unpack(f"{_SIZE}s", known)), strict=True))
 
 
 def _target(folder: Path, path: str) -> str:

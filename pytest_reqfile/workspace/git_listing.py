@@ -42,6 +42,15 @@ class GitListing:
         return tuple(os.fsdecode(_NUL.join(sorted(paths))).split("\0")) if paths else ()
 
     @cached_property
+    def path_bytes(self) -> frozenset[bytes]:
+        """The same paths as bytes in no order, for those who only ask whether one is listed."""
+        return frozenset([entry[_TAG:] for entry in self._entries()])
+
+    def __contains__(self, path: object) -> bool:
+        """Whether a repository path is listed."""
+        return isinstance(path, str) and os.fsencode(path) in self.path_bytes
+
+    @cached_property
     def untracked(self) -> tuple[str, ...]:
         """Paths that are neither tracked nor ignored, in byte order."""
         paths = {entry[_TAG:] for entry in self._entries() if entry.startswith(_UNTRACKED)}

@@ -45,6 +45,8 @@ def test_the_listing_is_gits_own(repo: Repo, listed: GitListing) -> None:
     assert listed.list_files() == repo.workspace_git().list_files()
     assert listed.untracked == repo.workspace_git().untracked()
     assert set(listed.untracked) == set(NAMES[5:])
+    assert all(path in listed for path in listed.list_files())
+    assert not any(path in listed for path in ("ignored", "", "a", 1))
 
 
 def test_few_paths_are_found_among_all(listed: GitListing) -> None:
