@@ -75,6 +75,11 @@ class Places:
         self._rootdir = canonical(config.rootpath)
         self._root = canonical(nearest_repository(self._rootdir))
 
+    @property
+    def root(self) -> str:
+        """The absolute path of that root."""
+        return str(self._root)
+
     def below_root(self, folder: str) -> str:
         """The repository path of an absolute folder; the folder itself where it lies outside."""
         path = Path(folder)
@@ -100,7 +105,7 @@ def _item(nodeid: str, wire: Mapping[str, Any], recorder: Recorder, places: Plac
         return ItemResult(nodeid=nodeid, file=file, outcome=lost)
     base, file = recorder.origins[nodeid]
     folder = places.below_root(base)
-    outcome = moved(from_wire(wire), folder)
+    outcome = moved(from_wire(wire), folder, places.root)
     return ItemResult(nodeid=nodeid, file=f"{folder}/{file}" if folder else file, outcome=outcome)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -96,13 +97,21 @@ def _item_order(item: ItemResult) -> tuple[str, int, str, str]:
     return item.file, item.outcome.declared.line, item.outcome.name, item.nodeid
 
 
-def moved(outcome: Outcome, folder: str) -> Outcome:
-    """The outcome with its relative paths seen from above ``folder``: for a repository inside the one reported on."""
-    if not folder:
+def moved(outcome: Outcome, folder: str, root: str = "/") -> Outcome:
+    """The outcome with its relative paths seen from above ``folder``: for a repository inside the one reported on.
+
+    A path that leads out of the folder is seen from ``root`` or, where it leads out of that too, absolute: nothing is
+    found below a root under a name like ``../x``.
+    """
+    if not folder and not any(f.file is not None and f.file.startswith("..") for f in outcome.findings):
         return outcome
 
     def path(found: str) -> str:
-        return found if found.startswith("/") else f"{folder}/{found}"
+        below = found if found.startswith("/") or not folder else f"{folder}/{found}"
+        if ".." not in below.split("/"):
+            return below
+        below = posixpath.normpath(below)
+        return posixpath.normpath(f"{root}/{below}") if below.startswith("../") else below
 
     findings = tuple(replace(f, file=None if f.file is None else path(f.file)) for f in outcome.findings)
     return replace(outcome, declared=replace(outcome.declared, path=path(outcome.declared.path)), findings=findings)

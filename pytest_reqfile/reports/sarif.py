@@ -71,7 +71,8 @@ def _is_too_big(text: str) -> bool:
 def _cuts(rows: Sequence[_Row], kept: int) -> Iterator[str]:
     if kept < len(rows):
         yield f"{counted(len(rows) - kept, 'result')} of {len(rows)} left out: code scanning takes no more"
-    long = sum(len(row.finding.message) > MESSAGE_LIMIT for row in rows[:kept])
+    shown = map(_shown_message, rows[:kept])
+    long = sum(len(text) == MESSAGE_LIMIT and text.endswith("…") for text in shown)
     if long:
         yield f"{counted(long, 'message')} cut to {MESSAGE_LIMIT} characters"
 
@@ -148,7 +149,7 @@ def _result(row: _Row, rules: RuleBook) -> sarif_om.Result:
         rule_id=rules.rules[row.rule][0],
         rule_index=row.rule,
         level=row.level,
-        message=sarif_om.Message(text=limited(_message(outcome, finding), MESSAGE_LIMIT)),
+        message=sarif_om.Message(text=_shown_message(row)),
         locations=[place],
         related_locations=related,
         partial_fingerprints={FINGERPRINT: row.fingerprint},
@@ -158,6 +159,10 @@ def _result(row: _Row, rules: RuleBook) -> sarif_om.Result:
 
 def _declared(outcome: Outcome) -> sarif_om.Location:
     return location(outcome.declared.path, outcome.declared.line)
+
+
+def _shown_message(row: _Row) -> str:
+    return limited(_message(row.outcome, row.finding), MESSAGE_LIMIT)
 
 
 def _message(outcome: Outcome, finding: Finding) -> str:

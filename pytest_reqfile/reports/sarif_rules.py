@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.outcome import Outcome, Subject
+from pytest_reqfile.syntax.printable import visible
 
 if TYPE_CHECKING:
     import sarif_om
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 FAILED_VERIFIER: Final = "AR9H1"
 _DESCRIPTION_LIMIT: Final = 1024
 """Characters of a rule's descriptions that GitHub takes."""
+_NAME_LIMIT: Final = 255
 _TITLES: Final[dict[Subject, str]] = {
     "requirement": "{owner} is met",
     "verifier": "verifier {owner} holds",
@@ -86,7 +88,7 @@ def _descriptor(identifier: str, outcomes: tuple[Outcome, ...]) -> sarif_om.Repo
     full = f"{title}\n\nWhy: {why}" if why else title
     return sarif_om.ReportingDescriptor(
         id=identifier,
-        name=first.owner if first.subject != "load" else "load",
+        name=limited(first.owner, _NAME_LIMIT) if first.subject != "load" else "load",
         short_description=_message(title),
         full_description=_message(full),
         help=sarif_om.MultiformatMessageString(text=_help(outcomes, full)),
@@ -118,5 +120,6 @@ def _message(text: str) -> sarif_om.MultiformatMessageString:
 
 
 def limited(text: str, limit: int) -> str:
-    """``text`` in at most ``limit`` characters, cut with ``…``."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    """``text`` as it is shown, in at most ``limit`` characters: what does not print takes up to ten, not one."""
+    shown = visible(text[: limit + 1])
+    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"

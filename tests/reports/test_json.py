@@ -118,6 +118,20 @@ def test_a_repository_inside_another_is_seen_from_above() -> None:
     assert moved(found, "") is found
 
 
+def test_a_path_that_leads_out_is_absolute() -> None:
+    """Not ``app/../x`` and not ``../x``, which no reader finds below the root."""
+    paths = ("../x.py", "../../x.py", "a/..b/c.py", "..c.py")
+    found = outcome(findings=tuple(Finding(message="m", file=path, line=1) for path in paths))
+    assert [each.file for each in moved(found, "app", "/repo").findings] == [
+        "x.py",
+        "/x.py",
+        "app/a/..b/c.py",
+        "app/..c.py",
+    ]
+    assert [each.file for each in moved(found, "", "/home/repo").findings][:2] == ["/home/x.py", "/x.py"]
+    assert moved(found, "/elsewhere", "/repo").findings[0].file == "/x.py"
+
+
 def test_items_are_sorted_by_where_they_are_declared() -> None:
     """File, line, name."""
     late = outcome("pass", owner="A", declared=Location(path="Reqfile.yaml", line=30))

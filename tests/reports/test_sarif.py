@@ -186,6 +186,15 @@ def test_long_messages_are_cut() -> None:
     assert done.cuts == ("1 message cut to 4000 characters",)
 
 
+def test_limits_hold_for_text_that_does_not_print() -> None:
+    """An escape is longer than the character it shows: what is counted is what is written (user-asks 36)."""
+    found = run_of(outcome(title="\x1b" * 1000, why="\u202e" * 1000, findings=(Finding(message="\0" * 3000),)))
+    (rule,) = found["tool"]["driver"]["rules"]
+    assert [len(rule[key]["text"]) for key in ("shortDescription", "fullDescription")] == [1024, 1024]
+    assert len(found["results"][0]["message"]["text"]) == 4000
+    assert "1 message cut to 4000 characters" in str(found["invocations"])
+
+
 def test_the_file_stays_below_the_upload_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Text that does not compress costs results rather than the upload."""
     monkeypatch.setattr(sarif, "BYTE_LIMIT", 200_000)

@@ -58,7 +58,8 @@ def read_sarif(text: str) -> dict[str, Any]:
     for rule in rules:
         for key in ("shortDescription", "fullDescription", "help"):
             assert rule[key]["text"], rule
-        assert len(rule["shortDescription"]["text"]) <= 1024
+        assert max(len(rule[key]["text"]) for key in ("shortDescription", "fullDescription")) <= 1024
+        assert len(rule["name"]) <= 255
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["locations"]
@@ -87,6 +88,7 @@ def _check_uri(place: dict[str, str]) -> None:
     assert not set(uri) & set(' \\"<>^`{|}')
     if place.get("uriBaseId") == "%SRCROOT%":
         assert not uri.startswith(("/", "./"))
+        assert ".." not in uri.split("/")
         assert ":" not in uri.partition("/")[0]
         assert unquote(uri, errors="surrogateescape")
     else:
