@@ -28,7 +28,8 @@ LINKS: Final = "reqfile_links"
 class Recorder:
     """What a run came to, by node id and in wire form until somebody asks for it.
 
-    ``expected`` are the items of ours that were to run, ``span`` is when the first phase began and the last ended.
+    ``expected`` are the items of ours that were to run, ``span`` is when the first phase began and the last ended,
+    ``lost_workers`` the errors that workers of xdist ended with.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -44,6 +45,9 @@ class Recorder:
         self.exit_status = 0
         self.problems: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
+        self.has_collected = False
+        self.lost_workers: list[str] = []
+        self._failed: set[str] = set()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what is to run; a run that ends early leaves errors, not holes."""
@@ -52,8 +56,15 @@ class Recorder:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """The same under xdist, whose controller collects nothing; every worker collects the same."""
+        self.has_collected = True
         if not self.expected:
             self.expected = tuple(nodeid for nodeid in ids if is_ours_node(nodeid))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, error: object) -> None:
+        """A worker that died; xdist ends as if there were no tests where all die while they collect."""
+        if error:
+            self.lost_workers.append(str(error))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
@@ -63,6 +74,10 @@ class Recorder:
 
     def _keep(self, report: pytest.TestReport) -> None:
         wire = getattr(report, WIRE, None)
+        if wire is not None and report.nodeid in self._failed and not report.failed:
+            return  # with --dist=each every worker runs it, and one that failed is enough
+        if report.failed:
+            self._failed.add(report.nodeid)
         if wire is not None:
             self.wires[report.nodeid] = wire
             self.origins[report.nodeid] = getattr(report, ORIGIN)
@@ -102,12 +117,19 @@ class Recorder:
             first, last = self.span or (began, ended)
             self.span = min(first, began), max(last, ended)
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the reports that were asked for; one that cannot be written fails the run.
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
+        """Write the reports that were asked for, also where another plugin breaks down over its own.
 
-        So does an item that was to run and did not: xdist ends with 0 when all workers broke down.
+        A report that cannot be written fails the run. So does an item that was to run and did not: xdist ends with 0
+        when all workers broke down.
         """
+        try:
+            yield
+        finally:
+            self._finish(session)
+
+    def _finish(self, session: pytest.Session) -> None:
         self.exit_status = int(session.exitstatus)
         if options.writes_reports(self._config) and self.exit_status != pytest.ExitCode.USAGE_ERROR:
             from pytest_reqfile.plugin.writing import write_reports

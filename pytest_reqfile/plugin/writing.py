@@ -40,7 +40,7 @@ RENDERERS: Final[dict[str, Callable[[RunReport], Rendered]]] = {
 
 def write_reports(session: pytest.Session, recorder: Recorder) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Write each report that was asked for; what could not be written, and what is to be said of the others."""
-    report = fold(session.config, recorder, _why_stopped(session, recorder.exit_status))
+    report = fold(session.config, recorder, _why_stopped(session, recorder))
     problems = list(append_log(session.config, report, recorder.log_lines.values()))
     refused, claimed = write_claims(session.config, recorder, report.items)
     problems += refused
@@ -62,11 +62,14 @@ def _shown(config: pytest.Config, path: Path) -> str:
     return str(path.relative_to(start)) if path.is_relative_to(start) else str(path)
 
 
-def _why_stopped(session: pytest.Session, exit_status: int) -> str | None:
+def _why_stopped(session: pytest.Session, recorder: Recorder) -> str | None:
     """Why the run did not reach its end, if so."""
+    exit_status = recorder.exit_status
     for reason in (session.shouldfail, session.shouldstop):
         if reason:
             return str(reason)
+    if recorder.lost_workers and not recorder.has_collected:
+        return f"every worker ended while it collected: {recorder.lost_workers[0]}"
     if exit_status == pytest.ExitCode.INTERRUPTED:
         return "interrupted"
     return "an internal error of pytest" if exit_status == pytest.ExitCode.INTERNAL_ERROR else None

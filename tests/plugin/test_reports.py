@@ -227,6 +227,41 @@ def test_workers_that_break_down_are_no_success(project: Repo) -> None:
     assert statuses(project) == {"Reqfile.yaml::A/command-1": "error"}
 
 
+DIES_COLLECTING = """
+import os
+def pytest_collection_modifyitems(config):
+    if hasattr(config, 'workerinput'): os._exit(11)
+"""
+
+
+def test_workers_that_die_while_they_collect_looked_at_nothing(project: Repo) -> None:
+    """xdist ends as if there were no tests; an upload of that report would close every alert."""
+    project.write("Reqfile.yaml", req(A=OK))
+    project.write("conftest.py", DIES_COLLECTING)
+    done = project.pytest("-n", "1", *options())
+    assert done.code != 0
+    sarif = reports(project)["sarif"]
+    assert '"executionSuccessful": false' in sarif
+    assert project_json(project)["stopped"] == "every worker ended while it collected: Not properly terminated"
+
+
+def test_an_item_that_failed_on_one_worker_failed(project: Repo) -> None:
+    """Where every worker runs everything, the one that passes later does not take the failure back."""
+    project.write("Reqfile.yaml", req(A=command("mkdir one && { echo bad; exit 1; }; sleep 2")))
+    assert project.pytest("--dist=each", "--tx=2*popen", *options()).code == 1
+    reports(project)
+    assert statuses(project) == {"Reqfile.yaml::A/command-1": "fail"}
+
+
+def test_a_plugin_that_breaks_at_the_end_takes_no_report_along(project: Repo) -> None:
+    """Reports of others are written in the same hook, and break over names that are no text."""
+    project.write("Reqfile.yaml", req(A=say("bad")))
+    project.write("conftest.py", "def pytest_sessionfinish(): raise UnicodeError('broken')\n")
+    assert project.pytest(*options()).code != 0
+    reports(project)
+    assert statuses(project) == {"Reqfile.yaml::A/command-1": "fail"}
+
+
 @pytest.mark.parametrize("arguments", [(), ("-n", "1")], ids=["alone", "workers"])
 def test_ctrl_c_writes_what_is_known(project: Repo, arguments: tuple[str, ...]) -> None:
     """Marked incomplete; what was not reached is an error, never gone (seed 000 "Output")."""
