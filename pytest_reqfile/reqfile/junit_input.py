@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from pytest_reqfile.outcome import Finding
 
+_FAILURES: Final = frozenset({"failure", "error"})
 _LINE: Final = re.compile("0*[1-9][0-9]{0,8}")
 
 
@@ -36,7 +37,7 @@ class JUnitReport:
 
 
 def read_junit(output: bytes) -> JUnitReport:
-    """The report in ``output``. Raises JUnitError when it is not one, is cut off, or lists no test."""
+    """The report in ``output``. Raises JUnitError when it is not one, is cut off, lists no test, or belies itself."""
     try:
         # expat 2.4.1 and newer refuse entity bombs, and it never fetches; the caller bounds the size (libraries.md)
         root = ElementTree.fromstring(output)  # noqa: S314
@@ -47,7 +48,21 @@ def read_junit(output: bytes) -> JUnitReport:
     cases = tuple(root.iter("testcase"))
     if not cases:
         raise JUnitError("the JUnit report lists no test")
-    return JUnitReport(cases=len(cases), failed=tuple(failed for failed in map(_failed, cases) if failed is not None))
+    failed = tuple(failed for failed in map(_failed, cases) if failed is not None)
+    if not failed and any(map(_tells_of_failures, root.iter())):
+        raise JUnitError("the JUnit report tells of failures or errors but lists no failed test")
+    return JUnitReport(cases=len(cases), failed=failed)
+
+
+def _tells_of_failures(element: ElementTree.Element) -> bool:
+    """Whether a suite counts failures or errors, or has one of its own: a file that could not be loaded, say.
+
+    The format's findings are those of cases alone (spec 3.5); where there are none this is no report of a pass.
+    """
+    if element.tag not in {"testsuites", "testsuite"}:
+        return False
+    counts = (element.get("failures", "0").strip(), element.get("errors", "0").strip())
+    return any(count.strip("0") for count in counts) or any(child.tag in _FAILURES for child in element)
 
 
 def junit_findings(report: JUnitReport, fix_hint: str, place: Callable[[str], str]) -> tuple[Finding, ...]:
@@ -64,7 +79,7 @@ def _finding(case: FailedCase, fix_hint: str, place: Callable[[str], str]) -> Fi
 
 def _failed(case: ElementTree.Element) -> FailedCase | None:
     for child in case:
-        if child.tag in {"failure", "error"}:
+        if child.tag in _FAILURES:
             name, class_name = case.get("name", ""), case.get("classname", "")
             return FailedCase(
                 name=f"{class_name}::{name}" if class_name else name,

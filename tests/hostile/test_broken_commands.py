@@ -1,4 +1,4 @@
-"""Commands whose files would never reach them."""
+"""Commands whose files would never reach them, and reports that belie themselves."""
 
 from __future__ import annotations
 
@@ -40,3 +40,27 @@ def test_a_command_without_files_may_end_in_a_comment(repo: Repo) -> None:
     repo.write("a.py")
     repo.write("Reqfile.yaml", req(R1=[command("true # fine"), command("true # fine", files="*.py")]))
     expect(repo.run("check"), 0, "2 checks run")
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        '<testsuite failures="1"><testcase name="a"/></testsuite>',
+        '<testsuites errors="02"><testsuite><testcase name="a"/></testsuite></testsuites>',
+        '<testsuite><testcase name="a"/><error message="cannot load b"/></testsuite>',
+    ],
+    ids=["failures", "errors", "suite"],
+)
+def test_a_junit_report_that_belies_itself_is_an_error(repo: Repo, report: str) -> None:
+    """It tells of failures and lists none: no report of a pass (seed 004 NO_FALSE_GREEN)."""
+    repo.write("out.xml", report)
+    repo.write("Reqfile.yaml", req(R1=command("cat out.xml", format="junit")))
+    expect(repo.run("check"), 3, "the JUnit report tells of failures or errors but lists no failed test\n", "1 error.")
+
+
+def test_a_junit_report_without_failures_passes(repo: Repo) -> None:
+    """Counts of zero, or none at all; skipped tests are none of its failures."""
+    suite = '<testsuite failures="0" errors=" 0 "><testcase name="a"><skipped/></testcase></testsuite>'
+    repo.write("out.xml", f'<testsuites failures="" tests="1">{suite}</testsuites>')
+    repo.write("Reqfile.yaml", req(R1=command("cat out.xml", format="junit")))
+    expect(repo.run("check"), 0, "1 check run")
