@@ -27,6 +27,7 @@ class Deciding:
     """One run's questions: ``jury`` judges, ``conflicts`` are known once ``look_for_conflicts`` was called."""
 
     repository: Repository
+    service: Service
     asking: Asking
     jury: Jury
     cancellation: Cancellation
@@ -39,6 +40,7 @@ class Deciding:
 
     def finish(self) -> tuple[RunError, ...]:
         """Keep the answers; what went wrong beside the checks. Only blocking decision checks make a lost cache gate."""
+        self.service.transport.close()
         errors: list[RunError] = []
         if self.conflicts.error is not None:
             errors.append(RunError(message=self.conflicts.error, blocking=False))
@@ -85,13 +87,16 @@ def open_deciding(
     """
     catalog = repository.catalog
     cancellation = Cancellation()
-    asking = Asking(open_service(repository, terminal), answers=answers_of(repository.git), cancellation=cancellation)
+    service = open_service(repository, terminal)
+    asking = Asking(service, answers=answers_of(repository.git), cancellation=cancellation)
     jury = Jury(catalog=catalog, edition=edition, asking=asking)
     selected = plan_checks(catalog, Selection(only=selection.only, fast=selection.fast, candidates=_none))
     decisions = [check for check in selected if isinstance(check.check, DecisionCheck)]
     jury.read(decisions)
     prune = bool(decisions) and selection.only is None and not changed
-    return Deciding(repository=repository, asking=asking, jury=jury, cancellation=cancellation, prune=prune)
+    return Deciding(
+        repository=repository, service=service, asking=asking, jury=jury, cancellation=cancellation, prune=prune
+    )
 
 
 def open_service(repository: Repository, terminal: Terminal) -> Service:

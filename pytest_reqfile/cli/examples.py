@@ -47,6 +47,8 @@ def run_eval(arguments: argparse.Namespace, terminal: Terminal) -> int:
     )
     flat = [(requirement, example) for requirement, examples in cases for example in examples]
     outcomes = evaluate_examples(flat, context, workers=processors(), repeat=arguments.repeat)
+    if context.service is not None:
+        context.service.transport.close()
     report = ExamplesReport(requirements=_grouped(cases, outcomes), repeat=arguments.repeat)
     terminal.write(_render(report, arguments, environment, terminal))
     return report.exit_code

@@ -120,8 +120,10 @@ class RunState:
         from pytest_reqfile.workspace.http import HttpTransport
 
         chosen = options.value(self._config, "advisory_errors")
+        transport = HttpTransport(self._environment)
+        self._config.add_cleanup(transport.close)
         return Deliberation(
-            service=Service(environment=self._environment, transport=HttpTransport(self._environment)),
+            service=Service(environment=self._environment, transport=transport),
             advisory_errors="fail" if chosen == "fail" else "report" if chosen == "report" else None,
             folder=run_folder_of(self._config),
         )
@@ -184,7 +186,8 @@ class RunState:
         """The project of exactly that folder, opened once per run."""
         if folder not in self._projects:
             top = nearest_repository(folder)
-            self._projects[folder] = OpenedProject(folder, top, self._environment, self._verifier_options)
+            shared = run_folder_of(self._config)
+            self._projects[folder] = OpenedProject(folder, top, self._environment, self._verifier_options, shared)
         return self._projects[folder]
 
     @cached_property

@@ -43,6 +43,9 @@ class Transport(Protocol):
     def abort(self) -> None:
         """Cut every request short, those that run and those that come later."""
 
+    def close(self) -> None:
+        """Close the connections that are kept; later requests make new ones."""
+
 
 class HttpTransport:
     """``Transport`` over ``http.client``: connections are kept and used by one thread at a time.
@@ -83,7 +86,7 @@ class HttpTransport:
             connection.cut()
 
     def close(self) -> None:
-        """Close the connections that are kept."""
+        """See ``Transport``."""
         with self._lock:
             kept = [connection for idle in self._idle.values() for connection in idle]
             self._idle.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -27,9 +28,24 @@ def judged(project: Repo, jev: Jev) -> Repo:
     return project
 
 
-def run(repo: Repo, *arguments: str, env: dict[str, str] | None = None) -> Completed:
-    """pytest with a key and warnings as errors."""
-    return repo.pytest("-W", "error", "-rA", *arguments, env=asked_key() if env is None else env)
+Run = Callable[..., Completed]
+
+
+@pytest.fixture
+def run(judged: Repo, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """pytest with a key: with workers as a process, else in this one, where a fraction of a second counts."""
+
+    def start(*arguments: str, env: Mapping[str, str] | None = None) -> Completed:
+        variables = asked_key() if env is None else env
+        if "-n" in arguments:
+            return judged.pytest("-W", "error", "-rA", *arguments, env=variables)
+        with monkeypatch.context() as patch:
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            done = pytester.runpytest_inprocess("-W", "error", "-rA", "-p", "no:cacheprovider", *arguments)
+        return Completed(code=int(done.ret), out=done.stdout.str(), err=done.stderr.str())
+
+    return start
 
 
 def shows(done: Completed, *lines: str) -> None:
@@ -40,7 +56,7 @@ def shows(done: Completed, *lines: str) -> None:
 
 def test_units_are_asked_about_once_in_every_mode(judged: Repo, jev: Jev, mode: tuple[str, ...]) -> None:
     """One request per unit carries both questions; the advisory check finds, the blocking one fails."""
-    done = run(judged, *mode)
+    done = judged.pytest("-W", "error", "-rA", *mode, env=asked_key())
     assert done.code == 1, done.out
     assert (len(jev.probes), len(jev.questions)) == (1, 2), done.out
     assert all(set(heard.questions) == {"ONE_JOB", "NO_PASS"} for heard in jev.questions)
@@ -55,37 +71,39 @@ def test_units_are_asked_about_once_in_every_mode(judged: Repo, jev: Jev, mode: 
     assert done.out.index("reqfile: .reqfile/config.yaml") < done.out.index("advisory  ONE_JOB")
 
 
-def test_single_items_share_the_answers_of_earlier_runs(judged: Repo, jev: Jev) -> None:
+def test_single_items_share_the_answers_of_earlier_runs(judged: Repo, run: Run, jev: Jev) -> None:
     """A single item asks its own question alone, and later runs ask nothing that is known; nothing is pruned."""
-    assert run(judged, "Reqfile.yaml::ONE_JOB/decision").code == 0
+    assert run("Reqfile.yaml::ONE_JOB/decision").code == 0
     assert [sorted(heard.questions) for heard in jev.questions] == [["ONE_JOB"]] * 2
-    run(judged)
+    run()
     assert [sorted(heard.questions) for heard in jev.questions[2:]] == [["NO_PASS"]] * 2
-    run(judged, "-k", "NO_PASS")
-    run(judged, "-n", "2")
+    run("-k", "NO_PASS")
+    run("-n", "2")
     assert len(jev.questions) == 4
     assert len(judged.path(".git/reqfile/jev-cache").read_text().splitlines()) == 4
 
 
 @pytest.mark.parametrize("arguments", MODES, ids=["workers", "alone"])
-def test_a_full_run_prunes_and_a_narrowed_one_does_not(judged: Repo, jev: Jev, arguments: tuple[str, ...]) -> None:
+def test_a_full_run_prunes_and_a_narrowed_one_does_not(
+    judged: Repo, run: Run, jev: Jev, arguments: tuple[str, ...]
+) -> None:
     """As on the command line (seed 004 DECISION_CHECK)."""
     cache = judged.path(".git/reqfile/jev-cache")
     cache.parent.mkdir()
     cache.write_text("0123456789abcdef 0.5\n")
-    for narrowed in (("-k", "ONE_JOB"), ("--reqfile-only", "ONE_JOB"), ("-m", "blocking")):
-        run(judged, *narrowed, *arguments)
+    several = (("-k", "ONE_JOB"), ("--reqfile-only", "ONE_JOB"), ("-m", "blocking"))
+    for narrowed in several[: 1 if arguments else None]:
+        run(*narrowed, *arguments)
         assert "0123456789abcdef 0.5" in cache.read_text()
-    run(judged, *arguments)
+    run(*arguments)
     assert "0123456789abcdef 0.5" not in cache.read_text()
 
 
-@pytest.mark.parametrize("arguments", MODES, ids=["workers", "alone"])
-def test_what_is_deselected_is_not_asked(judged: Repo, jev: Jev, arguments: tuple[str, ...]) -> None:
+def test_what_is_deselected_is_not_asked(judged: Repo, run: Run, jev: Jev) -> None:
     """By marker, keyword or option."""
-    run(judged, "-m", "not llm-advisory", *arguments)
+    run("-m", "not llm-advisory")
     assert [sorted(heard.questions) for heard in jev.questions] == [["NO_PASS"]] * 2
-    run(judged, "--reqfile-only", "ONE_JOB", *arguments)
+    run("--reqfile-only", "ONE_JOB")
     assert [sorted(heard.questions) for heard in jev.questions[2:]] == [["ONE_JOB"]] * 2
 
 
@@ -100,9 +118,9 @@ def test_markers_tell_decision_items_apart(judged: Repo) -> None:
     assert "NO_PASS" not in done.out
 
 
-def test_collecting_sends_nothing_and_tells_nothing(judged: Repo, jev: Jev) -> None:
+def test_collecting_sends_nothing_and_tells_nothing(judged: Repo, run: Run, jev: Jev) -> None:
     """No request, no key needed."""
-    done = run(judged, "--collect-only")
+    done = run("--collect-only")
     assert done.code == 0
     assert "sends code to" not in done.out
     assert jev.heard == []
@@ -119,11 +137,11 @@ def test_collecting_sends_nothing_and_tells_nothing(judged: Repo, jev: Jev) -> N
     ],
 )
 def test_advisory_errors_fail_as_edition_and_option_say(
-    judged: Repo, jev: Jev, arguments: tuple[str, ...], code: int
+    judged: Repo, run: Run, jev: Jev, arguments: tuple[str, ...], code: int
 ) -> None:
     """An error that gates is pytest's error; one that does not is told as advisory (design 3)."""
     jev.behave = lambda heard: said({}, 401)
-    done = run(judged, *arguments, "-k", "ONE_JOB")
+    done = run(*arguments, "-k", "ONE_JOB")
     assert done.code == code, done.out
     reason = "2 of 2 units could not be judged, first at a.py:1: Jev returned HTTP 401: {}"
     if code:
@@ -134,9 +152,9 @@ def test_advisory_errors_fail_as_edition_and_option_say(
 
 
 @pytest.mark.parametrize("arguments", MODES, ids=["workers", "alone"])
-def test_a_missing_key_is_an_error_of_every_item(judged: Repo, jev: Jev, arguments: tuple[str, ...]) -> None:
+def test_a_missing_key_is_an_error_of_every_item(judged: Repo, run: Run, jev: Jev, arguments: tuple[str, ...]) -> None:
     """Nothing is sent, and nothing is told of where it would go."""
-    done = run(judged, *arguments, env={})
+    done = run(*arguments, env={})
     assert done.code == 1
     reason = "2 of 2 units could not be judged, first at a.py:1: OPENROUTER_API_KEY is not set"
     for name in ("ONE_JOB", "NO_PASS"):
@@ -147,11 +165,11 @@ def test_a_missing_key_is_an_error_of_every_item(judged: Repo, jev: Jev, argumen
 
 @pytest.mark.parametrize("arguments", MODES, ids=["workers", "alone"])
 def test_a_broken_decision_yaml_is_the_error_of_its_item_alone(
-    judged: Repo, jev: Jev, arguments: tuple[str, ...]
+    judged: Repo, run: Run, jev: Jev, arguments: tuple[str, ...]
 ) -> None:
     """With file and line; the other check is judged."""
     judged.write(".reqfile/NO_PASS/decision.yaml", PASSTHRU.replace("function_definition", "nope"))
-    done = run(judged, *arguments)
+    done = run(*arguments)
     assert (
         "ERROR Reqfile.yaml::NO_PASS/decision - .reqfile/NO_PASS/decision.yaml:3: invalid ast-grep rule: " in done.out
     )
@@ -160,9 +178,9 @@ def test_a_broken_decision_yaml_is_the_error_of_its_item_alone(
 
 
 @pytest.mark.parametrize("arguments", MODES, ids=["workers", "alone"])
-def test_the_run_log_has_a_line_for_each_unit(judged: Repo, jev: Jev, arguments: tuple[str, ...]) -> None:
+def test_the_run_log_has_a_line_for_each_unit(judged: Repo, run: Run, jev: Jev, arguments: tuple[str, ...]) -> None:
     """Clean ones included, and from whichever worker (seed 004 RUN_LOG)."""
-    run(judged, "--reqfile-log", "run.jsonl", *arguments)
+    run("--reqfile-log", "run.jsonl", *arguments)
     lines: list[dict[str, Any]] = [json.loads(line) for line in judged.path("run.jsonl").read_text().splitlines()]
     found = sorted((line["requirement"], line["line"], line["verdict"], line["cached"]) for line in lines)
     assert found == [
@@ -174,30 +192,32 @@ def test_the_run_log_has_a_line_for_each_unit(judged: Repo, jev: Jev, arguments:
     assert KEY not in judged.path("run.jsonl").read_text()
 
 
-def test_a_file_without_units_is_skipped_with_the_reason(judged: Repo, jev: Jev) -> None:
+def test_a_file_without_units_is_skipped_with_the_reason(judged: Repo, run: Run, jev: Jev) -> None:
     """Nothing to check is no pass."""
     judged.write("a.py", "x = 1\n")
-    done = run(judged)
+    done = run()
     assert done.code == 0
     assert done.out.count("nothing to check: no code unit") == 2
     assert jev.heard == []
 
 
-def test_a_cache_that_cannot_be_written_is_told(judged: Repo, jev: Jev) -> None:
+def test_a_cache_that_cannot_be_written_is_told(judged: Repo, run: Run, jev: Jev) -> None:
     """By the first item: nothing else in a run would."""
     judged.write(".git/reqfile/jev-cache.lock/x")
-    done = run(judged)
+    done = run()
     assert "ERROR Reqfile.yaml::ONE_JOB/decision - cannot write the Jev cache " in done.out
     assert "FAILED Reqfile.yaml::NO_PASS/decision" in done.out
 
 
 @pytest.mark.parametrize("arguments", MODES, ids=["workers", "alone"])
-def test_examples_of_a_judged_requirement_are_measured(judged: Repo, jev: Jev, arguments: tuple[str, ...]) -> None:
+def test_examples_of_a_judged_requirement_are_measured(
+    judged: Repo, run: Run, jev: Jev, arguments: tuple[str, ...]
+) -> None:
     """A wrong label is advisory and never a failure; where their code goes is told, too."""
     judged.write("a.py", "x = 1\n")
     judged.write(".reqfile/ONE_JOB/examples/violation-hot/a.py", "def f():\n    pass  # HOT\n")
     judged.write(".reqfile/ONE_JOB/examples/ok-hot/a.py", "def f():\n    pass  # HOT\n")
-    done = run(judged, "-k", "examples", *arguments)
+    done = run("-k", "examples", *arguments)
     assert done.code == 0
     shows(done, "PASSED Reqfile.yaml::ONE_JOB/examples/violation-hot")
     assert "1 passed" in done.out
@@ -225,7 +245,7 @@ def test_a_worker_that_dies_while_it_asks_is_replaced_by_the_next(judged: Repo, 
     assert "ONE_JOB" in done.out
 
 
-def test_the_shared_folder_of_a_run_is_gone_afterwards(judged: Repo, jev: Jev) -> None:
+def test_the_shared_folder_of_a_run_is_gone_afterwards(judged: Repo, run: Run, jev: Jev) -> None:
     """Under xdist workers share what they judged in a private folder."""
     seen: list[list[str]] = []
     temporary = judged.home / "tmp"
@@ -237,6 +257,6 @@ def test_the_shared_folder_of_a_run_is_gone_afterwards(judged: Repo, jev: Jev) -
         return None
 
     jev.behave = behave
-    run(judged, "-n", "2", env=asked_key(TMPDIR=str(temporary)))
+    run("-n", "2", env=asked_key(TMPDIR=str(temporary)))
     assert all(len(found) == 1 for found in seen)
     assert list(temporary.glob("reqfile-run-*")) == []

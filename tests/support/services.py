@@ -46,3 +46,6 @@ class GivenTransport:
 
     def abort(self) -> None:
         self.aborted = True
+
+    def close(self) -> None:
+        """Nothing is kept."""
