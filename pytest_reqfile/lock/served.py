@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from pytest_reqfile.lock.changes import Change
-from pytest_reqfile.lock.digest import PLAIN, file_leaf, tree_digest
+from pytest_reqfile.lock.digest import PLAIN, digest_text, file_leaf, tree_digest
 from pytest_reqfile.lock.outputs import served_text
 from pytest_reqfile.lock.values import Entry, Lock
 from pytest_reqfile.project.values import Config
@@ -31,6 +31,11 @@ def served_digest(files: ServedFiles) -> str:
 def reported_digest(files: ServedFiles) -> str:
     """The digest a server reports for what it serves, header lines included."""
     return tree_digest("served-skill", [file_leaf(path, data, PLAIN) for path, data in files.items()])
+
+
+def reported_file_digest(path: str, data: bytes) -> str:
+    """The digest a server reports for one file: that of its leaf."""
+    return digest_text(file_leaf(path, data, PLAIN)[1])
 
 
 def view_key(

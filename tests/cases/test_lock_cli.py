@@ -283,6 +283,18 @@ def test_denied_content_is_not_pinned(project: LockProject) -> None:
     assert _bytes(project) == before
 
 
+def test_the_other_configuration_folder(repo: Repo) -> None:
+    """``.config/ai-rulez`` has its lock beside its configuration."""
+    repo.write(".config/ai-rulez/config.toml", 'version = "5.0"\nname = "x"\n')
+    repo.write(".config/ai-rulez/rules/a.md", "# A\n")
+    assert repo.run("lock").code == 0
+    lock = repo.path(".config/ai-rulez/ai-rulez.lock").read_text()
+    assert "path = 'rules/a.md'" in lock
+    repo.write(".config/ai-rulez/rules/a.md", "# B\n")
+    done = repo.run("lock", "--check")
+    assert (done.code, "source changed  rule a (rules/a.md)" in done.out) == (2, True)
+
+
 @pytest.mark.case("lock:Z5")
 def test_recursive(repo: Repo) -> None:
     """Every project of the repository below here; the worst code counts: 1, then 2."""
@@ -379,6 +391,7 @@ def test_outside_of_git(project: LockProject, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.case("lock:Y44")
 def test_problems_of_the_configuration(project: LockProject) -> None:
     """Every one of them, and exit 1."""
     project.config('[lock]\nscope = "x"\nenforce = 1\n')

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_reqfile.lock.records import with_approval
-from pytest_reqfile.lock.served import reported_digest, served_digest
+from pytest_reqfile.lock.served import reported_digest, reported_file_digest, served_digest
 from pytest_reqfile.lock.toptree import approvals_digest, subject_digest, subject_of, top_tree, tree_of
 from pytest_reqfile.lock.values import Approval, Deny, Entry, Lock
 from tests.unit.lock.vectors import Vector, approval, content, name_of, named, row
@@ -67,6 +67,13 @@ def test_served_vectors(vector: Vector) -> None:
     """With and without the lines that change while the skill does not."""
     files = {file["path"]: content(file) for file in vector["files"]}
     assert (served_digest(files), reported_digest(files)) == (vector["expected"], vector["expected_raw"])
+
+
+@pytest.mark.case("lock:N9")
+def test_one_served_file() -> None:
+    """The bare leaf of vector 1, as a digest."""
+    vector = named("leaves")[0]
+    assert reported_file_digest(vector["path"], content(vector)) == f"sha256:{vector['expected']}"
 
 
 RECORD = Approval(
