@@ -106,9 +106,8 @@ def _finding(result: SarifResult, thresholds: Thresholds, fix_hint: str, place: 
 
 
 def _message(result: SarifResult) -> str:
-    if not result.rule or result.rule in result.text:
-        return result.text
-    return f"{result.text} ({result.rule})"
+    text = result.text if result.text.strip() else "(no message)"  # seed 004 OUTPUT: every violation has one
+    return text if not result.rule or result.rule in text else f"{text} ({result.rule})"
 
 
 def _result(value: object, at: str, plain: bool) -> SarifResult:

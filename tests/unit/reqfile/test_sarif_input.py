@@ -59,6 +59,8 @@ def test_the_first_physical_location_is_the_place() -> None:
 @pytest.mark.parametrize(
     ("text", "rule", "message"),
     [
+        ("", None, "(no message)"),
+        (" \n", "E1", "(no message) (E1)"),
         ("wrong", "E1", "wrong (E1)"),
         ("E1 is wrong", "E1", "E1 is wrong"),
         ("wrong", None, "wrong"),
