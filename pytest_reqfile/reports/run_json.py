@@ -13,6 +13,8 @@ from pytest_reqfile.reports.run_report import ItemResult, LinkedTest, RunReport
 from pytest_reqfile.reports.traceability import Trace, traces
 
 VERSION: Final = 1
+_OF_TIMES: Final = frozenset({"receipt_digest", "receipt_size"})
+"""Details that differ from run to run, as a receipt holds when its command ran: the claims cite them, not this file."""
 
 
 def json_report(report: RunReport) -> str:
@@ -71,7 +73,7 @@ def _item(item: ItemResult) -> dict[str, object]:
         "fix_hint": outcome.fix_hint,
         "reason": outcome.reason,
         "findings": [_finding(finding) for finding in outcome.findings],
-        "details": dict(outcome.details),
+        "details": {key: value for key, value in outcome.details.items() if key not in _OF_TIMES},
     }
 
 

@@ -144,14 +144,15 @@ def test_reports_do_not_depend_on_mode_or_order(everything: Repo) -> None:
     assert "\\u001b" not in text.replace("\\\\u001b", "")
 
 
-@pytest.mark.parametrize("name", ["quickstart", "verifiers"])
+@pytest.mark.parametrize("name", ["quickstart", "verifiers", "oracle"])
 def test_example_projects_report_the_same_in_every_mode(project: Repo, name: str) -> None:
     """The projects of examples/, as their users run them."""
     shutil.copytree(EXAMPLES / name, project.root, dirs_exist_ok=True)
     path = f"{Path(sys.executable).parent}:{project.variables['PATH']}"
     found = []
+    missions = ("mission.json", ".") if name == "oracle" else ()  # collected only by name
     for mode in ("without", "idle", "workers"):
-        done = project.pytest("--reqfile", *MODES[mode], *options(mode), env={"PATH": path})
+        done = project.pytest("--reqfile", *MODES[mode], *options(mode), *missions, env={"PATH": path})
         assert done.code in {0, 1}, done.out + done.err
         found.append(reports(project, mode))
         shutil.rmtree(project.path(mode))  # it would be one more file that checks look at
