@@ -45,6 +45,7 @@ class Recorder:
         self.exit_status = 0
         self.problems: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
+        self.cuts: tuple[str, ...] = ()
         self.has_collected = False
         self.lost_workers: list[str] = []
         self._failed: set[str] = set()
@@ -134,7 +135,7 @@ class Recorder:
         if options.writes_reports(self._config) and self.exit_status != pytest.ExitCode.USAGE_ERROR:
             from pytest_reqfile.plugin.writing import write_reports
 
-            self.problems, self.notes = write_reports(session, self)
+            self.problems, self.notes, self.cuts = write_reports(session, self)
         if self.exit_status == pytest.ExitCode.OK and (self.problems or self.unreached):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -39,6 +39,8 @@ def write_section(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
             f"error: {counted(len(recorder.unreached), 'item')} not run: the run ended before", red=True
         )
     if verbosity >= -1:
+        for cut in recorder.cuts:
+            terminal.write_line(visible(cut), yellow=True)
         for line in _last_lines(report.outcomes):
             terminal.write_line(line)
 

@@ -38,13 +38,16 @@ RENDERERS: Final[dict[str, Callable[[RunReport], Rendered]]] = {
 }
 
 
-def write_reports(session: pytest.Session, recorder: Recorder) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Write each report that was asked for; what could not be written, and what is to be said of the others."""
+Lines = tuple[str, ...]
+
+
+def write_reports(session: pytest.Session, recorder: Recorder) -> tuple[Lines, Lines, Lines]:
+    """Write each report that was asked for: what could not be written, what was, and what is missing in it."""
     report = fold(session.config, recorder, _why_stopped(session, recorder))
     problems = list(append_log(session.config, report, recorder.log_lines.values()))
     refused, claimed = write_claims(session.config, recorder, report.items)
     problems += refused
-    notes = list(claimed)
+    notes, missing = list(claimed), []
     for name, path in options.report_paths(session.config):
         text, cuts = RENDERERS[name](report)
         try:
@@ -53,8 +56,8 @@ def write_reports(session: pytest.Session, recorder: Recorder) -> tuple[tuple[st
             problems.append(f"--reqfile-{name}: {error}")
             continue
         notes.append(f"{name} report: {_shown(session.config, path)}")
-        notes.extend(f"{name} report: {cut}" for cut in cuts)
-    return tuple(problems), tuple(notes)
+        missing += [f"{name} report: {cut}" for cut in cuts]
+    return tuple(problems), tuple(notes), tuple(missing)
 
 
 def _shown(config: pytest.Config, path: Path) -> str:

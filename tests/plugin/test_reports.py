@@ -303,6 +303,18 @@ def test_a_report_that_cannot_be_written_fails_the_run(project: Repo, run: Run) 
     assert statuses(project) == {"Reqfile.yaml::A/command-1": "pass"}
 
 
+LONG = "printf 'x%.0s' $(seq 5000); exit 1"
+
+
+@pytest.mark.parametrize(("verbosity", "told"), [("-v", True), ("-q", True), ("-qq", False)])
+def test_what_a_report_leaves_out_is_told(project: Repo, run: Run, verbosity: str, told: bool) -> None:
+    """Also by a quiet run, whose reader would take the upload for whole (user-asks 31)."""
+    project.write("Reqfile.yaml", req(A=[command(LONG)]))
+    lines = run(verbosity, "--tb=no", *options()).outlines
+    assert ("sarif report: 1 message cut to 4000 characters" in lines) is told
+    reports(project)
+
+
 def test_a_failed_write_keeps_the_old_report(project: Repo) -> None:
     """On a disk that takes no more the report of the last run stays whole, and nothing half lies beside it."""
     project.write("Reqfile.yaml", req(A=[OK]))
