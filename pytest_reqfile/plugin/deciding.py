@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_reqfile.errors import FileError
 from pytest_reqfile.outcome import Outcome, from_wire, to_wire
+from pytest_reqfile.plugin.wires import from_json, to_json
 from pytest_reqfile.reqfile.answers import answers_of
 from pytest_reqfile.reqfile.asking import Asking, Service
 from pytest_reqfile.reqfile.command import CommandContext
@@ -126,18 +127,9 @@ def _with_error(outcome: Outcome, message: str, *, gates: bool) -> Outcome:
 
 
 def _encoded(items: Iterable[JudgedItem]) -> bytes:
-    """JSON; bytes, which stand for text that UTF-8 cannot hold, as hex digits."""
-    wires = [{"outcome": to_wire(item.outcome), "log": item.log} for item in items]
-    return json.dumps(wires, default=lambda data: {_BYTES: data.hex()}).encode()
+    return to_json([{"outcome": to_wire(item.outcome), "log": item.log} for item in items])
 
 
 def _decoded(data: bytes) -> Iterator[JudgedItem]:
-    for wire in json.loads(data, object_hook=_bytes_back):
+    for wire in from_json(data):
         yield JudgedItem(outcome=from_wire(wire["outcome"]), log=wire["log"])
-
-
-_BYTES = "reqfile:bytes"
-
-
-def _bytes_back(found: dict[str, Any]) -> Any:
-    return bytes.fromhex(found[_BYTES]) if set(found) == {_BYTES} else found

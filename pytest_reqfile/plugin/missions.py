@@ -22,6 +22,7 @@ from pytest_reqfile.oracle.sink import Sink
 from pytest_reqfile.outcome import Outcome, from_wire, to_wire
 from pytest_reqfile.plugin.marks import BLOCKING
 from pytest_reqfile.plugin.plans import ItemPlan
+from pytest_reqfile.plugin.wires import from_json, to_json
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import temporary_folder
 from pytest_reqfile.workspace.machine import read_if_there
@@ -99,7 +100,7 @@ class OpenedMission:
             wires = self._verify(items)
         else:
             key = sha256(json.dumps([str(self.path), [item.name for item in items]]).encode()).hexdigest()
-            wires = json.loads(shared_once(self.folder, key, lambda: json.dumps(self._verify(items)).encode()))
+            wires = from_json(shared_once(self.folder, key, lambda: to_json(self._verify(items))))
         return {wire["owner"] + "/" + wire["check"]: from_wire(wire) for wire in wires}
 
     def _verify(self, items: Sequence[PlannedItem]) -> list[dict[str, Any]]:

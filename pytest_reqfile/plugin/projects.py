@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pytest_reqfile.errors import FileError, FormatError, GitError, Problem, UsageError
 from pytest_reqfile.outcome import Location, Outcome
+from pytest_reqfile.plugin.verifier_results import SharedResults
 from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.places import project_at
 from pytest_reqfile.project.values import Place
@@ -34,9 +35,19 @@ class VerifierOptions:
 
 
 class OpenedProject:
-    """Asks the layers below and keeps what they say for the run. ``problems`` is why there is no project."""
+    """Asks the layers below and keeps what they say for the run. ``problems`` is why there is no project.
 
-    def __init__(self, root: Path, top: Path | None, environment: Environment, options: VerifierOptions) -> None:
+    ``folder`` is where the workers of a run share what only one of them works out, None in a run without workers.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        top: Path | None,
+        environment: Environment,
+        options: VerifierOptions,
+        folder: Path | None = None,
+    ) -> None:
         self._environment = environment
         self._options = options
         self.root = root
@@ -44,6 +55,7 @@ class OpenedProject:
         self.usage: UsageError | None = None
         self.place: Place | None = None
         self.run: VerifierRun | None = None
+        self._shared = SharedResults(folder, root, self._evaluate) if folder is not None else None
         try:
             self.place = project_at(root, top=top)
             self.run = self._open(self.place) if self.place is not None else None
@@ -101,7 +113,15 @@ class OpenedProject:
         """
         if self.run is not None and self.place is not None:
             self.run = replace(self.run, options=replace(self.run.options, scope=self._options.scope(self.place)))
-            self.run.prepare(chosen)
+            if self._shared is None:
+                self.run.prepare(chosen)
+                return
+            everything = tuple(chosen)
+            alike = tuple(verifier for verifier in everything if is_fast(verifier))
+            self._shared.expect(alike)
+            self.run.prepare(alike)
+            # A command takes its time: it runs in whichever worker has its item, beside those of the others.
+            self.run.prepare(verifier for verifier in everything if not is_fast(verifier))
 
     def gates(self, verifier: Verifier) -> bool:
         """Whether a failure of the verifier fails the run."""
@@ -113,6 +133,10 @@ class OpenedProject:
         """The outcome of one verifier."""
         if self._options.fast and not is_fast(verifier):
             return _deferred(verifier, "")
+        shared = self._shared.outcome(verifier) if self._shared is not None else None
+        return shared if shared is not None else self._evaluate(verifier)
+
+    def _evaluate(self, verifier: Verifier) -> Outcome:
         assert self.run is not None
         try:
             return outcome_of(self.run.results(verifier)[0], self._options.fail_on)
