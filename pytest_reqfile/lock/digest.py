@@ -76,6 +76,11 @@ def digest_text(digest: bytes) -> str:
     return f"sha256:{digest.hex()}"
 
 
+def digest_bytes(text: str) -> bytes:
+    """The inverse of ``digest_text``."""
+    return bytes.fromhex(text.removeprefix("sha256:"))
+
+
 def mode_of(executable: bool) -> Mode:
     return EXECUTABLE if executable else PLAIN
 

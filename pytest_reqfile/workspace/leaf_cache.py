@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -41,6 +41,10 @@ class LeafCache:
             return None
         self._used[key] = entry
         return bytes.fromhex(entry[1])
+
+    def retain(self, keys: Iterable[str]) -> None:
+        """Keep what is known of ``keys`` although nobody asked: what holds them is unchanged as a whole."""
+        self._used.update((key, self._old[key]) for key in keys if key in self._old)
 
     def keep(self, key: str, facts: FolderFacts, digests: bytes) -> None:
         """Remember ``digests``, which were taken after ``facts``."""
