@@ -88,5 +88,7 @@ def _unfailing_lines(outcome: Outcome) -> list[str]:
             lines.append(visible(f"  fix: {outcome.fix_hint}"))
         return lines
     if outcome.status == "error" and not outcome.blocking:
-        return [f"advisory error  {outcome.owner}  {first_message(outcome)}"]
+        # A decision check that could not judge one unit has judged the others (spec reqfile.md 4.6).
+        findings = [line for finding in outcome.findings for line in finding_lines(outcome, finding)]
+        return [*findings, f"advisory error  {outcome.owner}  {first_message(outcome)}"]
     return []

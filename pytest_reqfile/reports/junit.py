@@ -83,6 +83,7 @@ def properties(outcome: Outcome) -> list[tuple[str, str]]:
         "status": outcome.status,
         "file": place.path,
         "line": str(place.line),
+        "model": str(outcome.details.get("model") or ""),
         "digest": str(outcome.details.get("digest") or _digest(outcome)),
     }
     return [(name, visible(value)) for name, value in told.items() if value]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import Repo
 from tests.support.decisions import BLOCKING, DECISION, PASSTHRU, PYFUNC, asked_key
-from tests.support.jev import KEY, Heard, Jev, Said, said
+from tests.support.jev import EXACT, KEY, Heard, Jev, Said, said
 from tests.support.repo import Completed
 from tests.support.requirements import OK, req
 
@@ -260,3 +260,32 @@ def test_the_shared_folder_of_a_run_is_gone_afterwards(judged: Repo, run: Run, j
     run("-n", "2", env=asked_key(TMPDIR=str(temporary)))
     assert all(len(found) == 1 for found in seen)
     assert list(temporary.glob("reqfile-run-*")) == []
+
+
+def test_units_that_were_judged_are_shown_beside_the_error_of_the_others(judged: Repo, run: Run, jev: Jev) -> None:
+    """One unit without an answer hides no finding of another, whether errors fail or are reported."""
+    jev.behave = lambda heard: said({}, 500) if not heard.is_probe and "def b(" in heard.state["unit"] else None
+    finding = "advisory  ONE_JOB  a.py:1  p=0.95  It does several things."
+    reason = "1 of 2 units could not be judged, first at a.py:5: Jev returned HTTP 500: {}"
+    done = run("--reqfile-advisory-errors", "report", "-k", "ONE_JOB")
+    shows(done, finding, f"advisory error  ONE_JOB  {reason}")
+    done = run("-k", "ONE_JOB")
+    assert done.code == 1
+    shows(done, f"error: {reason}")
+    assert "It does several things." in done.out
+
+
+@pytest.mark.parametrize("arguments", MODES, ids=["workers", "alone"])
+def test_every_report_names_probability_and_exact_model(
+    judged: Repo, run: Run, jev: Jev, arguments: tuple[str, ...]
+) -> None:
+    """Whoever reads a judgement must know who judged (seed 004 OUTPUT)."""
+    kinds = ("sarif", "json", "html", "junit")
+    done = run(*(f"--reqfile-{kind}=report.{kind}" for kind in kinds), "--junitxml=pytest.xml", *arguments)
+    assert done.code == 1
+    assert len(jev.questions) == 2
+    for name in ("report.sarif", "report.json", "report.html", "pytest.xml"):
+        text = judged.path(name).read_text("utf-8")
+        assert EXACT in text, name
+        assert "0.95" in text, name
+    assert "0.95" in judged.path("report.junit").read_text("utf-8")
