@@ -59,3 +59,21 @@ def test_a_verifier_that_asks_a_model(rulez: Repo, run: Run) -> None:
     rulez.write("a.md", "a\n")
     run("-m", "llm-advisory").assert_outcomes(skipped=2, deselected=1)
     run("-m", "fast").assert_outcomes(failed=1, deselected=2)
+
+
+def test_failures_cost_no_reading_of_sources(rulez: Repo) -> None:
+    """pytest formats a traceback from source files, 70 ms an item, that our words would replace."""
+    refuse = "def refuse(self, *args): raise OSError('a source was read')\n"
+    rulez.write("conftest.py", f"from _pytest._code import code\n{refuse}code.TracebackEntry.getsource = refuse\n")
+    rulez.write(".ai-rulez/verifiers/t.toml", spec("x", 'file_exists]\npath = "a"'))
+    rulez.write(".ai-rulez/verifiers/u.toml", spec("y", 'command]\nargv = ["a"]'))
+    done = rulez.pytest(".ai-rulez")
+    assert "1 failed, 1 error" in done.out, done.out
+
+
+def test_what_cannot_be_used_is_never_left_out(rulez: Repo, run: Run) -> None:
+    """A broken file or declaration costs nothing to tell: an edit hook with `-m fast` hears of it too."""
+    rulez.write(".ai-rulez/verifiers/t.toml", spec("x", 'file_exists]\npath = "a"').replace("database", "nowhere"))
+    rulez.write(".ai-rulez/verifiers/u.toml", "[[verifiers]]\n")
+    rulez.write("Reqfile.yaml", "product: 3\n")
+    run("-m", "fast").assert_outcomes(errors=3)
