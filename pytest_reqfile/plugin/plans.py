@@ -10,7 +10,7 @@ import pytest
 
 from pytest_reqfile.errors import Problem
 from pytest_reqfile.outcome import Location, Outcome
-from pytest_reqfile.plugin.marks import BLOCKING
+from pytest_reqfile.plugin.marks import BLOCKING, FAST
 
 LOAD = "load"
 
@@ -47,7 +47,7 @@ def load_plan(path: str, problems: tuple[Problem, ...], base: str) -> ItemPlan:
     reason = "\n".join(str(problem) for problem in problems)
     declared = Location(path=path, line=line)
     outcome = Outcome(subject="load", owner=path, check=LOAD, status="error", declared=declared, reason=reason)
-    return ItemPlan(name=LOAD, line=line, markers=(BLOCKING,), evaluate=lambda: outcome, base=base)
+    return ItemPlan(name=LOAD, line=line, markers=(BLOCKING, FAST), evaluate=lambda: outcome, base=base)
 
 
 def skipped_plan(path: str, reason: str, base: str) -> ItemPlan:

@@ -53,7 +53,7 @@ def _invalid_plan(project: OpenedProject, invalid: InvalidDeclaration, name: str
     return ItemPlan(
         name=name,
         line=invalid.declared.line,
-        markers=(marks.BLOCKING,),
+        markers=(marks.BLOCKING, marks.FAST),
         evaluate=partial(invalid_outcome, invalid),
         base=project.base,
     )
