@@ -93,7 +93,8 @@ class OpenedProject:
     def by_file(self) -> Mapping[str, tuple[Declared, ...]]:
         """Every declaration by the file it is an item of, in the order of that file.
 
-        What is declared elsewhere (an include, a skill, config.local.toml) is an item of config.toml.
+        What is declared elsewhere (an include, a skill, config.local.toml) is an item of config.toml, and so is what is
+        wrong with something there that is no file.
         """
         if self.run is None or self.place is None:
             return {}
@@ -103,7 +104,8 @@ class OpenedProject:
         everything: tuple[Declared, ...] = (*declarations.flat, *declarations.specs, *declarations.invalid)
         for declared in everything:
             path = declared.declared.path
-            found.setdefault(path if path.startswith(own) else self.place.config, []).append(declared)
+            is_met = path.startswith(own) and (self.root / path).is_file()  # pytest's walk meets files only
+            found.setdefault(path if is_met else self.place.config, []).append(declared)
         return {path: tuple(sorted(all_, key=_order)) for path, all_ in found.items()}
 
     def prepare(self, chosen: Iterable[Verifier]) -> None:

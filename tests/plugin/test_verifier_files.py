@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,6 +49,17 @@ def test_a_linked_verifier_file(rulez: Repo, run: Run, arguments: tuple[str, ...
     result = run(*arguments, "-rA")
     result.stdout.fnmatch_lines(["*not a regular file (symlinks are not followed)"])
     result.assert_outcomes(errors=1, passed=0 if ".ai-rulez/verifiers/db.toml" in arguments else 1)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--reqfile",)], ids=str)
+def test_what_is_no_file(rulez: Repo, run: Run, arguments: tuple[str, ...]) -> None:
+    """Where a verifier file leads nowhere, or is a pipe, pytest's walk passes it over: config.toml tells of it."""
+    rulez.symlink(".ai-rulez/verifiers/gone.toml", "nowhere.toml")
+    os.mkfifo(rulez.root / ".ai-rulez/verifiers/pipe.toml")
+    result = run(*arguments, "-rA")
+    result.assert_outcomes(errors=1, failed=1, passed=1)
+    for name in ("gone", "pipe"):
+        result.stdout.fnmatch_lines([f"*verifiers/{name}.toml:1: AR9H2: not a regular file*"])
 
 
 @pytest.mark.parametrize("arguments", [(), ("--reqfile",), (X.partition("::")[0],)], ids=str)
