@@ -186,6 +186,8 @@ def test_llm_is_off(bench: Workbench, repo: Repo) -> None:
     assert "skipped  info" in done.out
     assert "pass --allow-llm" in done.out
     assert "0 passed, 0 failed, 0 could not run, 1 skipped (all)" in done.out
+    (result,) = json.loads(_run(repo, "--format", "json").out)["results"]
+    assert (result["status"], result["code"], result["advisory"]) == ("skipped", "AR9H4", True)
 
 
 def test_rule(bench: Workbench, repo: Repo) -> None:
