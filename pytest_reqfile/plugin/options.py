@@ -5,7 +5,6 @@ A flag beats its ini key. Only pytest, the standard library and ``names`` are im
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -293,9 +292,18 @@ def check_report_paths(config: pytest.Config) -> None:
 
     ``pytest --reqfile-json Reqfile.yaml`` is a flag whose value was forgotten.
     """
-    writers: dict[str, str] = {}
-    for flag, found in _written(config):
-        place = os.path.join(os.path.realpath(found.parent), found.name)
+    ours = tuple(_written(config))
+    if not ours:
+        return
+    from pytest_reqfile.workspace.paths import canonical
+
+    writers: dict[Path, str] = {}
+    xml = config.getoption("xmlpath", None)  # pytest's own
+    if xml:
+        xml_path = config.invocation_params.dir / xml
+        writers[canonical(xml_path.parent) / xml_path.name] = "--junitxml"
+    for flag, found in ours:
+        place = canonical(found.parent) / found.name
         if place in writers:
             raise pytest.UsageError(f"{flag} and {writers[place]} both name {found}")
         if is_ours(found):
@@ -304,10 +312,7 @@ def check_report_paths(config: pytest.Config) -> None:
 
 
 def _written(config: pytest.Config) -> Iterator[tuple[str, Path]]:
-    """Each file that a run writes, pytest's own XML first."""
-    xml = config.getoption("xmlpath", None)
-    if xml:
-        yield "--junitxml", Path(config.invocation_params.dir, os.path.expanduser(os.path.expandvars(xml)))
+    """Each file that we write at the end of a run."""
     yield from ((f"--reqfile-{name}", found) for name, found in report_paths(config))
     log = path(config, "log")
     if log is not None:
