@@ -128,9 +128,13 @@ class Asking:
 
         After any failure nothing is dropped: what was not asked about may be needed again. Raises FileError.
         """
-        if self._answers is not None:
-            with self._lock:
-                self._answers.save(prune=prune and not self._failed)
+        if self._answers is None:
+            return
+        prunes = prune and not self._failed
+        with self._lock, suppress(AnswersError):  # without a single unit nobody has read the file, nor needs it
+            if prunes:
+                self._answers.load()
+            self._answers.save(prune=prunes)
 
     def _jev(self, settings: DecisionSettings) -> Jev:
         endpoint = endpoint_of(settings, self._service.environment)

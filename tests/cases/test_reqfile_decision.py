@@ -372,6 +372,9 @@ def test_a_full_run_drops_answers_no_unit_uses_any_more(repo: Repo, jev: Jev) ->
     assert len(cached(repo)) == 2
     decide(repo)
     assert len(cached(repo)) == 1
+    repo.write("a.py", "x = 1\n")
+    assert decide(repo, env={}).code == 0
+    assert cached(repo) == []
 
 
 @pytest.mark.case("reqfile:G32")
