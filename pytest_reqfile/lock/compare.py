@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pytest_reqfile.lock.changes import Change
+from pytest_reqfile.lock.changes import Change, Verb
 from pytest_reqfile.lock.outputs import GONE, Outputs
 from pytest_reqfile.lock.pins import Pins
 from pytest_reqfile.lock.toptree import tree_of
@@ -94,11 +94,10 @@ def compare_items(locked: Iterable[ItemPin], present: Iterable[ItemPin]) -> list
     return changes
 
 
-def _item_change(verb: str, item: ItemPin, *, old: str = "", new: str = "", detail: str = "") -> Change:
-    assert verb in {"added", "removed", "changed"}
+def _item_change(verb: Verb, item: ItemPin, *, old: str = "", new: str = "", detail: str = "") -> Change:
     return Change(
         scope="source",
-        change="added" if verb == "added" else "removed" if verb == "removed" else "changed",
+        change=verb,
         kind=item.kind,
         id=item.id,
         domain=item.domain,

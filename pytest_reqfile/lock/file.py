@@ -14,7 +14,7 @@ from pytest_reqfile.syntax.fields import Fields, Problems
 from pytest_reqfile.syntax.toml import read_toml
 from pytest_reqfile.workspace.files import write_atomic
 from pytest_reqfile.workspace.paths import ancestors, folder_of, name_of
-from pytest_reqfile.workspace.walk import Walk
+from pytest_reqfile.workspace.walk import EntryKind, Walk
 
 LOCK_NAME: Final = "ai-rulez.lock"
 VERSIONS: Final = (1, 2)
@@ -59,7 +59,7 @@ class LockFile:
 
     def read(self) -> Lock | None:
         """The lock; None where there is no such file. Raises ``LockFormatError``."""
-        kind = self.walk.kind(self.path)
+        kind = self._kind()
         if kind is None:
             return None
         if kind != "file":
@@ -73,8 +73,17 @@ class LockFile:
             data = self.walk.read(self.path, MAX_BYTES)
         except FileError as error:
             reason = str(error).removeprefix(f"{self.path}: ")
-            raise LockFormatError(Problem(path=self.path, message=f"read lock file: {reason}")) from error
+            raise self._unread(reason) from error
         return parse_lock(data, self.path, command=self.command)
+
+    def _kind(self) -> EntryKind | None:
+        try:
+            return self.walk.kind(self.path)
+        except FileError as error:  # a folder above it is a symlink, or closed
+            raise self._unread(str(error)) from error
+
+    def _unread(self, reason: str) -> LockFormatError:
+        return LockFormatError(Problem(path=self.path, message=f"read lock file: {reason}"))
 
     def write(self, lock: Lock) -> None:
         """Put the lock there, complete or not at all; a symlink at its place is replaced, its target left alone.

@@ -162,19 +162,16 @@ def _content_changes(source: Source, entry: Entry, cached: CachedTree, hasher: H
 
 
 def _unconfigured(config: Config, lock: Lock) -> Iterator[Change]:
-    for sources, table in (
-        (config.includes, "include"),
-        (config.installed_skills, "skill"),
-        (config.skill_sources, "source"),
-    ):
+    tables: tuple[tuple[EntryTable, tuple[Source, ...]], ...] = (
+        ("include", config.includes),
+        ("skill", config.installed_skills),
+        ("source", config.skill_sources),
+    )
+    for table, sources in tables:
         names = {source.name for source in sources if source.is_git}
-        for entry in lock.entries(_entry_table(table)):
+        for entry in lock.entries(table):
             if entry.name not in names:
-                yield _changed(_entry_table(table), entry.name, "in the lock but no longer configured")
-
-
-def _entry_table(text: str) -> EntryTable:
-    return next(table for table in TABLES.values() if table == text)
+                yield _changed(table, entry.name, "in the lock but no longer configured")
 
 
 def _changed(table: EntryTable, name: str, detail: str) -> Change:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from functools import partial
@@ -91,12 +92,15 @@ class Locks:
         if place is None:
             return None
         file = lock_file(place)
-        missing = file.walk.kind(place.folder) == "folder" and file.walk.kind(file.path) is None
+        try:
+            missing = file.read() is None
+        except FormatError:
+            return None  # it is there, and tells itself what is wrong
         return file.walk.root / file.path if missing and _settings(place, None)[0] else None
 
     def state(self, path: Path) -> LockState:
         """The state of the lock at ``path``: what the controller found, or what the first worker here finds."""
-        path = canonical(path.parent) / path.name
+        path = _canonical(path)
         if path not in self._states:
             self._states[path] = self._shared(path)
         return self._states[path]
@@ -108,7 +112,7 @@ class Locks:
         folder = run_folder_of(self._config)
         if folder is None:
             return self._take(path)
-        name = "lock-" + str(path).encode("utf-8", "surrogateescape").hex()[-200:]
+        name = f"lock-{hashlib.sha256(str(path).encode('utf-8', 'surrogateescape')).hexdigest()}"
         wire = shared_once(folder, name, lambda: json.dumps(state_to_wire(self._take(path))).encode())
         return state_from_wire(json.loads(wire))
 
@@ -130,10 +134,10 @@ class Locks:
         root = self._config.rootpath
         try:
             place = find_project(root, top=nearest_repository(root))
+            if place is None or lock_file(place).read() is None:
+                return {}
         except FormatError:
             return {}  # told by the file that is wrong
-        if place is None or lock_file(place).walk.kind(lock_file(place).path) is None:
-            return {}
         path = place.root / place.folder / LOCK_NAME
         return {str(path): state_to_wire(self.state(path))}
 
@@ -204,6 +208,12 @@ class Locks:
             return leaf_cache(root, cache_folder(self._environment))
         except WorkspaceError:
             return None
+
+
+def _canonical(path: Path) -> Path:
+    """The lock's path with its project's folder resolved; a symlink below that folder is not followed to a lock."""
+    root = project_root(path) if path.name == LOCK_NAME else path.parent.parent
+    return canonical(root) / path.relative_to(root)
 
 
 def _compare_project(place: Place, tools: Tools, lock: Lock | None) -> Report:

@@ -148,7 +148,10 @@ def test_a_symlinked_configuration_folder(project: LockProject) -> None:
     project.folder.rename(project.repo.path("real"))
     project.repo.symlink(".ai-rulez", "real")
     done = project.repo.run("lock")
-    assert (done.code, done.err) == (1, "error: .ai-rulez: cannot read: a symbolic link\n")
+    assert (done.code, done.err) == (
+        1,
+        "error: .ai-rulez/ai-rulez.lock: read lock file: .ai-rulez: cannot read: a symbolic link\n",
+    )
     assert not project.repo.path("real/ai-rulez.lock").exists()
 
 

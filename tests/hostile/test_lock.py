@@ -144,7 +144,8 @@ def test_a_full_disk(project: LockProject, tmp_path: Path) -> None:
     shutil.copytree(project.folder, folder)
     before = (folder / "ai-rulez.lock").read_bytes()
     script = f"trap '' XFSZ; ulimit -f 8; exec {sys.executable} -P -m pytest_reqfile lock"
-    done = project.repo.execute("sh", "-c", script, cwd=tmp_path / "plain")
+    env = {"PYTHONDONTWRITEBYTECODE": "1"}  # compiled modules would be cut short, too
+    done = project.repo.execute("sh", "-c", script, cwd=tmp_path / "plain", env=env)
     assert (done.code, done.out) == (1, "")
     assert done.err == f"error: cannot write {folder}/ai-rulez.lock: File too large\n"
     assert (folder / "ai-rulez.lock").read_bytes() == before

@@ -263,3 +263,14 @@ def test_switched_off(locked: LockProject, run: Run) -> None:
     """--no-reqfile: no items; the fixture still works."""
     locked.repo.write("test_a.py", TEST.format(in_sync=True, changes=[]))
     run("--no-reqfile").assert_outcomes(passed=1)
+
+
+def test_a_symlinked_configuration_folder(locked: LockProject, mode: tuple[str, ...]) -> None:
+    """A lock is never read through a symlink: an error of its own, in every mode."""
+    locked.folder.rename(locked.repo.path("real"))
+    locked.repo.symlink(".ai-rulez", "real")
+    locked.repo.write("test_a.py", "def test_a(reqfile_lock): pass\n")
+    done = locked.repo.pytest("-rE", "test_a.py", LOCK, *mode)
+    assert done.code == 1
+    assert f"ERROR {LOCK}::load - {LOCK}: read lock file: .ai-rulez: cannot read: a symbolic link" in done.out
+    assert "2 errors" in done.out
