@@ -23,7 +23,7 @@ from pytest_reqfile.reports.run_report import (
     moved,
     run_report,
 )
-from pytest_reqfile.workspace.git import nearest_repository
+from pytest_reqfile.workspace.git import is_inside_repository, nearest_repository
 from pytest_reqfile.workspace.paths import canonical
 
 NOT_RUN: Final = "not run: the run ended before it"
@@ -73,7 +73,8 @@ class Places:
 
     def __init__(self, config: pytest.Config) -> None:
         self._rootdir = canonical(config.rootpath)
-        self._root = canonical(nearest_repository(self._rootdir))
+        starts = (self._rootdir, canonical(config.invocation_params.dir))  # --rootdir may lie above the repository
+        self._root = canonical(nearest_repository(next(filter(is_inside_repository, starts), self._rootdir)))
 
     @property
     def root(self) -> str:

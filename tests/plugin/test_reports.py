@@ -16,7 +16,7 @@ import pytest
 from lxml import etree
 
 from tests.support import Repo
-from tests.support.reports import read_html, read_json, read_junit, read_sarif
+from tests.support.reports import physical_locations, read_html, read_json, read_junit, read_sarif
 from tests.support.requirements import OK, command, req, say
 
 Run = Callable[..., pytest.RunResult]
@@ -393,6 +393,27 @@ def test_where_reports_are_written(project: Repo) -> None:
     assert not project.path("build/r.html").exists()
     assert "html report: r.html" in done.out.splitlines()
     assert f"json report: {project.root}/build/r.json" in done.out.splitlines()
+
+
+@pytest.mark.parametrize("rootdir", [".", "../.."], ids=["below", "outside"])
+def test_uris_start_at_the_repository_root(project: Repo, rootdir: str) -> None:
+    """Whatever pytest's root folder is, and from a folder below: code scanning knows the repository only."""
+    found = {"message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "b.py"}}}]}
+    project.write("app/found.sarif", json.dumps({"runs": [{"results": [found]}]}))
+    project.write("app/Reqfile.yaml", req(A=[command("cat found.sarif; exit 1", format="sarif")]))
+    done = project.pytest(f"--rootdir={rootdir}", "Reqfile.yaml", *options(), cwd="app")
+    assert done.code == 1, done.out
+    reports(project, "app/out")
+    places = physical_locations(read_sarif(project.path("app/out/r.sarif").read_text("utf-8")))
+    assert {place["artifactLocation"]["uri"] for place in places} == {"app/b.py", "app/Reqfile.yaml"}
+
+
+def test_pytests_own_file_has_places_on_request(project: Repo, run: Run) -> None:
+    """``file`` and ``line`` of a test case, counted from 0, in the form that has them (user-asks 28)."""
+    project.write("Reqfile.yaml", req(A=[OK]))
+    assert run("-o", "junit_family=xunit1", "--junitxml=p.xml").ret == pytest.ExitCode.OK
+    (case,) = etree.fromstring(project.path("p.xml").read_bytes()).iter("testcase")
+    assert (case.get("file"), case.get("line")) == ("Reqfile.yaml", "7")
 
 
 def test_an_error_that_is_a_bug_is_in_the_report(project: Repo, run: Run) -> None:

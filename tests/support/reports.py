@@ -65,21 +65,22 @@ def read_sarif(text: str) -> dict[str, Any]:
         assert result["locations"]
     prints = [result["partialFingerprints"]["reqfile/v1"] for result in run["results"]]
     assert len(set(prints)) == len(prints)
-    for place in _physical_locations(run):
+    for place in physical_locations(run):
         _check_uri(place["artifactLocation"])
         assert place.get("region", {"startLine": 1})["startLine"] >= 1
     found: dict[str, Any] = run
     return found
 
 
-def _physical_locations(value: object) -> Iterator[dict[str, Any]]:
+def physical_locations(value: object) -> Iterator[dict[str, Any]]:
+    """Every place that a part of a SARIF log names."""
     if isinstance(value, dict):
         if "physicalLocation" in value:
             yield value["physicalLocation"]
         value = list(value.values())
     if isinstance(value, list):
         for item in value:
-            yield from _physical_locations(item)
+            yield from physical_locations(item)
 
 
 def _check_uri(place: dict[str, str]) -> None:
