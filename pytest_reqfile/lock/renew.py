@@ -17,6 +17,7 @@ from pytest_reqfile.lock.roles import pin_roles, wanted_roles
 from pytest_reqfile.lock.served import still_exists
 from pytest_reqfile.lock.toptree import tree_of
 from pytest_reqfile.lock.values import Entry, EntryTable, Lock, ordered
+from pytest_reqfile.project.resources import loose_folders
 from pytest_reqfile.project.values import Project, Source
 
 Resolve = Callable[[Source, Entry | None], Entry]
@@ -140,7 +141,8 @@ def _with_content(project: Project, lock: Lock, request: LockRequest, tools: Too
         outputs=(*(outputs.pins if outputs is not None else ()), *role_pins),
     )
     warnings = (UNPINNABLE, *(f"  {problem}" for problem in pins.problems)) if pins.problems else ()
-    return replace(renewed, tree=tree_of(renewed)), (*warnings, *_output_warnings(outputs))
+    loose = (str(problem) for item in project.own_items for problem in loose_folders(item))
+    return replace(renewed, tree=tree_of(renewed)), (*warnings, *loose, *_output_warnings(outputs))
 
 
 def _output_warnings(outputs: Outputs | None) -> Iterator[str]:

@@ -161,6 +161,16 @@ def test_ignored_resources(project: LockProject) -> None:
     assert project.changed_by(lambda: project.write("skills/pack/assets/x.log", "2")) == {"skill pack"}
 
 
+def test_folders_no_pin_covers(project: LockProject) -> None:
+    """Files of a skill outside of its bundled folders are neither used nor pinned; a write says so."""
+    project.base().write("skills/pack/docs/x.md", "x")
+    assert project.renew().warnings == (
+        ".ai-rulez/skills/pack/docs: files in it are neither used nor pinned "
+        "(expected one of: references, scripts, assets)",
+    )
+    assert project.changed_by(lambda: project.write("skills/pack/docs/x.md", "y")) == set()
+
+
 @pytest.mark.case("lock:E20")
 @pytest.mark.case("lock:N4")
 def test_a_file_that_went_away_after_loading(project: LockProject) -> None:
