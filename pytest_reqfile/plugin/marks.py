@@ -32,9 +32,9 @@ def of_check(requirement: Requirement, check: Check) -> tuple[pytest.MarkDecorat
     return tuple(markers)
 
 
-def of_example(requirement: Requirement, *, measured: bool) -> tuple[pytest.MarkDecorator, ...]:
+def of_example(requirement: Requirement, *, measured: bool, judged: bool) -> tuple[pytest.MarkDecorator, ...]:
     """The markers of a labeled example; one that measures never fails a run."""
-    modes = (ADVISORY, JUDGED) if measured else (BLOCKING,)
+    modes = (*((ADVISORY,) if measured else (BLOCKING,)), *((JUDGED,) if judged else ()))
     return (of_requirement(requirement), pytest.mark.example(of=requirement.id), *modes)
 
 

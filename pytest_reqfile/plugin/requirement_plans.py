@@ -8,7 +8,7 @@ from functools import partial
 from pytest_reqfile.plugin import marks
 from pytest_reqfile.plugin.opened import CheckKey, DecisionSource, OpenedRepository
 from pytest_reqfile.plugin.plans import ItemPlan, load_plan, skipped_plan
-from pytest_reqfile.reqfile.example_outcomes import CHECK_PREFIX, is_judged
+from pytest_reqfile.reqfile.example_outcomes import CHECK_PREFIX, answers_with_probabilities, is_judged
 from pytest_reqfile.reqfile.values import DecisionCheck, Requirement
 
 
@@ -49,11 +49,13 @@ def _log(opened: OpenedRepository, key: CheckKey) -> str | None:
 
 
 def _example_plans(opened: OpenedRepository, requirement: Requirement) -> Iterator[ItemPlan]:
+    judged = is_judged(requirement)
+    measured = judged or answers_with_probabilities(requirement)
     for example in opened.examples(requirement):
         yield ItemPlan(
             name=f"{requirement.id}/{CHECK_PREFIX}{example.item}",
             line=requirement.location.line,
-            markers=marks.of_example(requirement, measured=is_judged(requirement)),
+            markers=marks.of_example(requirement, measured=measured, judged=judged),
             evaluate=partial(opened.evaluate_example, requirement, example),
             base=opened.repository.root,
         )

@@ -12,7 +12,7 @@ from pytest_reqfile.reqfile.example_run import ExampleContext, run_example
 from pytest_reqfile.reqfile.examples import BrokenExample, Example
 from pytest_reqfile.reqfile.labels import Expected
 from pytest_reqfile.reqfile.outcomes import DEFERRED
-from pytest_reqfile.reqfile.values import DecisionCheck, Requirement
+from pytest_reqfile.reqfile.values import CommandCheck, DecisionCheck, Requirement
 
 CHECK_PREFIX: Final = "examples/"
 UNCHANGED: Final = "nothing to check: neither the requirement nor the example changed"
@@ -84,6 +84,11 @@ def evaluate_examples(
             raise
 
 
+def answers_with_probabilities(requirement: Requirement) -> bool:
+    """Whether a command says so itself, by thresholds: one run of an item alone may show no probability."""
+    return any(isinstance(check, CommandCheck) and check.thresholds.declared for check in requirement.checks)
+
+
 def is_judged(requirement: Requirement) -> bool:
     """Whether a model judges the requirement, so that its examples measure rather than assert."""
     return any(isinstance(check, DecisionCheck) for check in requirement.checks)
@@ -93,11 +98,12 @@ def _outcome(
     example: Example | BrokenExample, requirement: Requirement, result: CaseResult | None, *, reason: str | None
 ) -> Outcome:
     measured = is_judged(requirement) or _is_probabilistic(result)
+    asserts = not (measured or answers_with_probabilities(requirement))
     known = result is not None and not result.as_labeled and result.accepted
     failed = result is not None and not reason and not result.as_labeled
     status: Status = "error" if reason else "pass"
     if failed and result is not None:
-        status = "advisory" if measured or known else "fail"
+        status = "fail" if asserts and not known else "advisory"
     return Outcome(
         subject="example",
         owner=requirement.id,
@@ -106,7 +112,7 @@ def _outcome(
         declared=example.declared,
         findings=(_finding(example, result, status == "advisory"),) if failed and result else (),
         reason=reason,
-        blocking=not measured,
+        blocking=asserts or reason is not None,  # a case that cannot run is an error, whatever it would measure
         looked_at=int(reason is None),
         seconds=sum(run.seconds for run in result.runs) if result else 0.0,
         title=requirement.must,

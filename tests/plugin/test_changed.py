@@ -201,3 +201,13 @@ def test_a_log_that_cannot_be_written_fails_the_run(history: Repo, run: Run) -> 
     result.stdout.fnmatch_lines(["error: --reqfile-log: cannot write the run log *"])
     assert run("--reqfile-log-tag", "a=b").ret == pytest.ExitCode.USAGE_ERROR
     assert run("--reqfile-log", "x", "--reqfile-log-tag", "plain").ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_an_example_of_a_command_with_thresholds_measures(project: Repo, run: Run) -> None:
+    """A requirement that declares thresholds answers with probabilities: a missed label is counted and never fails."""
+    check = command("cat out.sarif", format="sarif", thresholds={"violation_above": 0.8, "pass_below": 0.2})
+    project.write("Reqfile.yaml", req(GUESS=[check]))
+    project.write(".reqfile/GUESS/examples/violation-missed/out.sarif", '{"runs": [{"results": []}]}')
+    result = run("-m", "example and advisory")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*violation-missed: missed, expected a violation", "*1 advisory in*"])
