@@ -22,6 +22,7 @@ from pytest_reqfile.verifiers.results import invalid_result
 from pytest_reqfile.verifiers.run import Declared, RunOptions, VerifierRun, name_of, open_run
 from pytest_reqfile.verifiers.values import Example, FlatVerifier, InvalidDeclaration, SpecVerifier, Verifier
 from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.paths import leads_to_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +105,7 @@ class OpenedProject:
         everything: tuple[Declared, ...] = (*declarations.flat, *declarations.specs, *declarations.invalid)
         for declared in everything:
             path = declared.declared.path
-            is_met = path.startswith(own) and (self.root / path).is_file()  # pytest's walk meets files only
+            is_met = path.startswith(own) and leads_to_file(self.root / path)  # pytest's walk passes over the rest
             found.setdefault(path if is_met else self.place.config, []).append(declared)
         return {path: tuple(sorted(all_, key=_order)) for path, all_ in found.items()}
 

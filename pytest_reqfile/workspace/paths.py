@@ -21,6 +21,11 @@ def leads_through_link(folder: Path, path: Path) -> bool:
     return canonical(path) != canonical(folder) / path.relative_to(folder)
 
 
+def leads_to_file(path: Path) -> bool:
+    """Whether a regular file is at ``path``, symbolic links followed wherever they lead."""
+    return os.path.isfile(path)
+
+
 def way_to(path: Path, start: Path) -> str:
     """How to get from the folder ``start`` to ``path``, with ``..`` where need be."""
     return os.path.relpath(path, start)

@@ -1,4 +1,4 @@
-"""Verifiers under pytest-xdist: looked at once, told alike whatever the number of workers (design 4; issue 4 item 7)."""
+"""Verifiers under pytest-xdist: looked at once, told alike with any number of workers (design 4; issue 4 item 7)."""
 
 from __future__ import annotations
 
