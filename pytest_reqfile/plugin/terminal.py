@@ -68,17 +68,22 @@ def _trace_lines(config: pytest.Config, recorder: Recorder, items: tuple[ItemRes
 
 
 def _last_lines(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
-    requirements = tuple(outcome for outcome in outcomes if outcome.subject in {"requirement", "load"})
+    requirements = tuple(o for o in outcomes if o.subject == "requirement" or _is_load_of(o, requirements=True))
     if requirements:
         judges = any(outcome.check == "decision" for outcome in requirements)
         yield summary_line(CheckReport(outcomes=requirements, judges=judges))
-    verifiers = tuple(outcome for outcome in outcomes if outcome.subject == "verifier")
+    verifiers = tuple(o for o in outcomes if o.subject == "verifier" or _is_load_of(o, requirements=False))
     if verifiers:
         yield f"verifiers: {verifiers_line(VerifierReport(outcomes=verifiers))}"
     oracle: list[str] = [outcome.status for outcome in outcomes if outcome.subject == "oracle"]
     if oracle:
         words = (("pass", "passed"), ("fail", "failed"), ("error", "blocked"))
         yield f"oracle commands: {', '.join(f'{oracle.count(status)} {word}' for status, word in words)}"
+
+
+def _is_load_of(outcome: Outcome, *, requirements: bool) -> bool:
+    """Whether the outcome is that of a file that could not be loaded, of the one kind or the other."""
+    return outcome.subject == "load" and outcome.owner.endswith((".yaml", ".yml")) == requirements
 
 
 def _unfailing_lines(outcome: Outcome) -> list[str]:

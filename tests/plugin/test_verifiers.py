@@ -94,6 +94,8 @@ def test_a_broken_project_is_an_error_of_its_files(rulez: Repo, run: Run) -> Non
     result = run()
     assert result.ret == 1
     result.assert_outcomes(errors=3)
+    result.stdout.fnmatch_lines(["verifiers: 0 passed, 0 failed, 3 could not run"])
+    result.stdout.no_fnmatch_line("* run, * with nothing to check*")
     rulez.write("sub/ai-rulez.toml", "version = '5.0'\n")
     run("sub").stdout.fnmatch_lines(["*the single-file layout is not read*"])
 
