@@ -24,7 +24,7 @@ from pytest_reqfile.reports.run_report import (
     run_report,
 )
 from pytest_reqfile.workspace.git import is_inside_repository, nearest_repository
-from pytest_reqfile.workspace.paths import canonical
+from pytest_reqfile.workspace.paths import canonical, relative_to_root
 
 NOT_RUN: Final = "not run: the run ended before it"
 _SUBJECTS: Final[dict[str, Subject]] = {".toml": "verifier", ".lock": "lock", ".json": "oracle"}
@@ -75,6 +75,7 @@ class Places:
         self._rootdir = canonical(config.rootpath)
         starts = (self._rootdir, canonical(config.invocation_params.dir))  # --rootdir may lie above the repository
         self._root = canonical(nearest_repository(next(filter(is_inside_repository, starts), self._rootdir)))
+        self._known: dict[str, str] = {}
 
     @property
     def root(self) -> str:
@@ -83,11 +84,10 @@ class Places:
 
     def below_root(self, folder: str) -> str:
         """The repository path of an absolute folder; the folder itself where it lies outside."""
-        path = Path(folder)
-        if not path.is_relative_to(self._root):
-            return folder
-        relative = path.relative_to(self._root).as_posix()
-        return "" if relative == "." else relative
+        if folder not in self._known:
+            found = relative_to_root(self._root, Path(folder))
+            self._known[folder] = folder if found is None else found
+        return self._known[folder]
 
     def of_node(self, nodeid: str) -> str:
         """The repository path of the file that a node id names."""

@@ -102,7 +102,9 @@ class RunState:
     def _open(self, folder: Path) -> OpenedRepository | GitError:
         cached_only = bool(self._config.option.collectonly)
         try:
-            repository = open_repository(folder, self._environment, cached_only=cached_only)
+            repository = open_repository(
+                folder, self._environment, cached_only=cached_only, keep_parsed=not cached_only
+            )
         except GitError as error:
             return error
         return OpenedRepository(
@@ -293,7 +295,7 @@ class RunState:
     def _expect(self, sources: list[object]) -> None:
         """What is left is done together: no code unit is sent twice, and a mission's commands run in one workspace."""
         for source in sources:
-            if isinstance(source, Expecting):
+            if source is not None and isinstance(source, Expecting):
                 source.expect()
 
     @contextmanager

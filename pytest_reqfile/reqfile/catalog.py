@@ -13,6 +13,7 @@ from pytest_reqfile.reqfile.discovery import Discovery, Tree, discover
 from pytest_reqfile.reqfile.resolution import Resolver
 from pytest_reqfile.reqfile.settings import Settings
 from pytest_reqfile.reqfile.values import Block, Requirement
+from pytest_reqfile.workspace.memory import collection_paused
 from pytest_reqfile.workspace.paths import contains, folder_of
 
 if TYPE_CHECKING:
@@ -93,11 +94,12 @@ def load_catalog(
 
     ``trials`` are the requirements that ``--use`` adds for this run, last in order.
     """
-    discovery = discover(tree, parser)
-    kept, repeated = _keep_first_definitions(discovery)
-    resolver = Resolver(discovery=discovery, root=root, loader=loader)
-    tried = _tried(trials, kept, resolver) if trials is not None else ()
-    resolved = tuple(resolver.resolve(block) for block in (*kept, *tried))
+    with collection_paused():
+        discovery = discover(tree, parser)
+        kept, repeated = _keep_first_definitions(discovery)
+        resolver = Resolver(discovery=discovery, root=root, loader=loader)
+        tried = _tried(trials, kept, resolver) if trials is not None else ()
+        resolved = tuple(resolver.resolve(block) for block in (*kept, *tried))
     return Catalog(
         root=root,
         discovery=discovery,

@@ -19,6 +19,11 @@ RUN_SECONDS = 60.0
 _PERSON = {"NAME": "Test", "EMAIL": "test@example.invalid"}
 _START_SECOND = 1_767_322_000
 _ROLES = ("AUTHOR", "COMMITTER")
+_LEFT_OUT = (
+    "OPENROUTER_API_KEY",
+    "PYTHONDONTWRITEBYTECODE",  # every process would compile the package anew
+    *("CI", "BUILD_NUMBER", "GITHUB_ACTIONS"),  # pytest shows long lines whole there
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +40,8 @@ def git_environment(home: Path) -> dict[str, str]:
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "REQFILE", "PYTEST_"))
     }
-    inherited.pop("OPENROUTER_API_KEY", None)
-    inherited.pop("PYTHONDONTWRITEBYTECODE", None)  # every process would compile the package anew
+    for name in _LEFT_OUT:
+        inherited.pop(name, None)
     people = {f"GIT_{role}_{key}": value for role in _ROLES for key, value in _PERSON.items()}
     return {
         **inherited,
