@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pytest_reqfile.errors import FileError, Problem
@@ -73,7 +74,12 @@ class OpenedRepository:
 
     def requirements(self, path: str) -> tuple[Requirement, ...]:
         """The requirements of one Reqfile, in the order product, code, process."""
-        return tuple(r for r in self.repository.catalog.requirements if r.location.path == path)
+        return self._requirements_by_file.get(path, ())
+
+    @cached_property
+    def _requirements_by_file(self) -> Mapping[str, tuple[Requirement, ...]]:
+        ordered = sorted(self.repository.catalog.requirements, key=lambda requirement: requirement.location.path)
+        return {path: tuple(found) for path, found in groupby(ordered, key=lambda r: r.location.path)}
 
     def why_not_collected(self, path: str) -> str | None:
         """Why a file that looks like ours is none of the repository's: no target, or no file of it at all."""

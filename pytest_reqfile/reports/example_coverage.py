@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -19,9 +19,10 @@ def coverage_lines(outcomes: Iterable[Outcome]) -> Iterator[str]:
     A verifier without a target cannot have examples and does not count.
     """
     found = tuple(outcomes)
+    labels = _labels_by_owner(found)
     for noun, owners in (("requirement", _requirements(found)), ("verifier", _verifiers(found))):
         if owners:
-            classes = Counter(_class_of(owner, found) for owner in owners)
+            classes = Counter(_class_of(labels[owner]) for owner in owners)
             yield f"labeled examples of {counted(len(owners), noun)}: {_words(classes)}"
 
 
@@ -33,8 +34,15 @@ def _verifiers(outcomes: tuple[Outcome, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(o.owner for o in outcomes if o.subject == "verifier" and o.details.get("target_id")))
 
 
-def _class_of(owner: str, outcomes: tuple[Outcome, ...]) -> str:
-    labels = {_label(o) for o in outcomes if o.subject == "example" and o.owner == owner}
+def _labels_by_owner(outcomes: tuple[Outcome, ...]) -> defaultdict[str, set[str]]:
+    labels: defaultdict[str, set[str]] = defaultdict(set)
+    for outcome in outcomes:
+        if outcome.subject == "example":
+            labels[outcome.owner].add(_label(outcome))
+    return labels
+
+
+def _class_of(labels: set[str]) -> str:
     has = labels & _VIOLATION, labels & _CORRECT
     if all(has):
         return "both"

@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from tests.support.neighbours import without_neighbours
+
 ROUNDS = 7
 REQUIREMENT = """  - id: R{n}
     must: Be good.
@@ -30,6 +32,7 @@ def run(arguments: Sequence[str], folder: Path) -> float:
     start = time.perf_counter()
     # A user's Python keeps compiled modules; a machine that forbids it would measure the compiler.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    env["PYTEST_ADDOPTS"] = without_neighbours()
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, check=False)
     if done.returncode not in {0, 5}:
         raise SystemExit(done.stdout.decode() + done.stderr.decode())

@@ -1,0 +1,48 @@
+"""The lines that say how well labeled examples cover requirements and verifiers."""
+
+from __future__ import annotations
+
+from time import process_time
+
+from pytest_reqfile.outcome import Location, Outcome, Subject
+from pytest_reqfile.reports.example_coverage import coverage_lines
+
+DECLARED = Location(path="Reqfile.yaml", line=3)
+
+
+def _outcome(subject: Subject, owner: str, **details: str) -> Outcome:
+    return Outcome(
+        subject=subject, owner=owner, check="c", status="pass", declared=DECLARED, looked_at=1, details=details
+    )
+
+
+def test_each_class_is_named() -> None:
+    """Both classes, one of them, none; a verifier without a target does not count."""
+    outcomes = (
+        *(_outcome("requirement", owner) for owner in ("BOTH", "BAD", "GOOD", "NONE")),
+        _outcome("example", "BOTH", label="violation"),
+        _outcome("example", "BOTH", label="ok"),
+        _outcome("example", "BAD", label="violation"),
+        _outcome("example", "GOOD", label="ok"),
+        _outcome("verifier", "flat"),
+        _outcome("verifier", "linked", target_id="rule"),
+        _outcome("example", "linked", want="fail"),
+    )
+    assert list(coverage_lines(outcomes)) == [
+        "labeled examples of 4 requirements: 1 with both classes, 1 with violations only, 1 with correct ones only, "
+        "1 with none",
+        "labeled examples of 1 verifier: 0 with both classes, 1 with violations only, 0 with none",
+    ]
+
+
+def test_nothing_is_said_of_nothing() -> None:
+    """A run without requirements and verifiers has no line."""
+    assert list(coverage_lines(())) == []
+
+
+def test_cost_grows_with_the_outcomes_alone() -> None:
+    """Ten thousand requirements are counted in well under a second: each outcome is looked at once."""
+    outcomes = tuple(_outcome("requirement", f"R{n}") for n in range(10_000))
+    start = process_time()
+    assert len(list(coverage_lines(outcomes))) == 1
+    assert process_time() - start < 1.0
