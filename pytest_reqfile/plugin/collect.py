@@ -23,9 +23,12 @@ class ReqfileFile(pytest.File):
         A configuration that demands a lock which is not there brings that lock's collector besides.
         """
         from pytest_reqfile.plugin.state import state_of
+        from pytest_reqfile.workspace.memory import collection_paused
 
         state = state_of(self.config)
-        for plan in state.plans(self.path):
+        with collection_paused():
+            plans = tuple(state.plans(self.path))
+        for plan in plans:
             yield ReqfileItem.from_parent(self, name=plan.name, plan=plan)
         lock = state.locks.required(self.path) if self.path.name == "config.toml" and self.parent is not None else None
         if lock is not None and self.parent is not None:

@@ -58,9 +58,12 @@ class ReqfileItem(pytest.Item):
 
     def describe_in_report(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
         """Put the outcome on the report that decides, and say failures, skips and advisories in our own words."""
-        outcome = self.outcome
-        if outcome is None or report.when == "teardown" or (report.when == "setup" and report.passed):
-            return
+        if report.when == "teardown":
+            self.outcome = None  # ten thousand of them would be kept for nothing: the report has it
+        if self.outcome is not None and not (report.when == "setup" and report.passed):
+            self._describe(self.outcome, report, call)
+
+    def _describe(self, outcome: Outcome, report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
         if call.excinfo is not None and not call.excinfo.errisinstance(
             (EvaluationError, RequirementNotMetError, pytest.skip.Exception)
         ):
@@ -73,7 +76,7 @@ class ReqfileItem(pytest.Item):
         setattr(report, WIRE, to_wire(outcome))
         if self.plan.log is not None and options.path(self.config, "log") is not None:
             setattr(report, LOG, self.plan.log())
-        setattr(report, ORIGIN, (self.plan.base, _repository_path(self.plan.base, self.path) or outcome.declared.path))
+        setattr(report, ORIGIN, _origin(self.plan.base, self.path) or (self.plan.base, outcome.declared.path))
         if report.failed:
             report.longrepr = self._failure(outcome)
         elif expected:
@@ -113,6 +116,7 @@ def _expected_to_fail(outcome: Outcome) -> Outcome:
 
 
 @lru_cache(maxsize=64)
-def _repository_path(base: str, path: Path) -> str | None:
-    """Asked for every item of a file."""
-    return relative_to_root(Path(base), path)
+def _origin(base: str, path: Path) -> tuple[str, str] | None:
+    """What an item's file is below ``base``; one value for all items of it."""
+    below = relative_to_root(Path(base), path)
+    return (base, below) if below else None

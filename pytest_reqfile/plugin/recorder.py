@@ -67,11 +67,10 @@ class Recorder:
         if error:
             self.lost_workers.append(str(error))
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep the outcome a report carries; one of ours that carries none was lost with its worker or to a bug."""
         self._keep(report)
-        yield
 
     def _keep(self, report: pytest.TestReport) -> None:
         wire = getattr(report, WIRE, None)

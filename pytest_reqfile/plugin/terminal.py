@@ -21,12 +21,14 @@ from pytest_reqfile.reports.verifiers import VerifierReport
 from pytest_reqfile.reports.verifiers_text import summary_line as verifiers_line
 from pytest_reqfile.reports.words import counted
 from pytest_reqfile.syntax.printable import visible
+from pytest_reqfile.workspace.memory import collection_paused
 
 
 def write_section(terminal: pytest.TerminalReporter, recorder: Recorder) -> None:
     """Write the section; with ``-q`` only its summary line, with ``-qq`` nothing but what is missing."""
     verbosity = terminal.config.get_verbosity()
-    report = run_report(__version__, reported_items(terminal.config, recorder))
+    with collection_paused():
+        report = run_report(__version__, reported_items(terminal.config, recorder))
     lines = list(_section_lines(terminal.config, recorder, report.items)) if verbosity >= 0 else []
     if lines or (verbosity >= 0 and report.items):
         terminal.section("reqfile")

@@ -19,7 +19,7 @@ def first_message(outcome: Outcome) -> str:
 
 def crash_place(outcome: Outcome) -> Location:
     """Where an editor should go: the first finding that has a line, else where the item is declared."""
-    for finding in _by_weight(outcome):
+    for finding in _by_weight(outcome) if outcome.findings else ():
         if finding.file is not None and finding.line is not None:
             return Location(path=finding.file, line=finding.line)
     return outcome.declared

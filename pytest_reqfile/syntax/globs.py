@@ -47,6 +47,7 @@ class Glob:
         return _compiled(self.regex).fullmatch(_subject(path)) is not None
 
 
+@lru_cache(maxsize=1024)
 def reqfile_glob(text: str) -> Glob:
     """Rust's globset with ``literal_separator``, as Reqfile.yaml and config.yaml use it (spec/reqfile.md 2.4)."""
     if len(text) > MAX_LENGTH:
