@@ -39,6 +39,7 @@ from pytest_reqfile.reqfile.values import Edition
 from pytest_reqfile.verifiers.values import FlatVerifier, SpecVerifier
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import is_inside_repository, nearest_repository
+from pytest_reqfile.workspace.memory import settle, unsettle
 from pytest_reqfile.workspace.paths import absolute_below, canonical, leads_through_link, relative_to_root
 from pytest_reqfile.workspace.process_tree import COOKIE
 
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from pytest_reqfile.plugin.missions import OpenedMission
 
 _SINKS: Final = "sinks"
+_MANY: Final = 500
+"""Items from which on it pays to keep the cycle collector from looking at all of them again and again."""
 _KEY: Final = pytest.StashKey["RunState"]()
 
 
@@ -287,6 +290,9 @@ class RunState:
             return
         left = [item.plan.source for item in items if isinstance(item, ReqfileItem)]
         self._expect(left)
+        if len(left) > _MANY:
+            settle()
+            self._config.add_cleanup(unsettle)
         with self._usage_errors(items):
             for project in self._projects.values():
                 mine = {id(verifier) for verifiers in project.by_file.values() for verifier in verifiers}

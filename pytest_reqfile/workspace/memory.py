@@ -21,3 +21,17 @@ def collection_paused() -> Iterator[None]:
     finally:
         if running:
             gc.enable()
+
+
+def settle() -> None:
+    """Tell the cycle collector that what there is now stays to the end, so that it need not look at it again.
+
+    ``unsettle`` takes it back.
+    """
+    gc.freeze()
+
+
+def unsettle() -> None:
+    """Let the cycle collector look at everything again."""
+    if gc.get_freeze_count():
+        gc.unfreeze()

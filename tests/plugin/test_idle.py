@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 
 from tests.support import Repo
+from tests.support.requirements import command, req
 
 LIST_MODULES = """
 import atexit, json, sys
@@ -36,3 +38,17 @@ def test_an_idle_run_loads_only_the_plugin(project: Repo) -> None:
         "pytest_reqfile.plugin.workers",
     }
     assert _modules(project, "--no-reqfile") == idle
+
+
+def test_many_items_leave_the_cycle_collector_as_it_was(project: Repo) -> None:
+    """What is kept from the collector while ten thousand items run is given back at the end."""
+    project.write("Reqfile.yaml", req(**{f"R{n}": [command("true", files="*.none")] for n in range(501)}))
+    watch = (
+        "import atexit, gc, sys, pytest\n"
+        "atexit.register(lambda: open('count', 'w').write(str(gc.get_freeze_count())))\n"
+        "sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider']))"
+    )
+    done = project.execute(sys.executable, "-P", "-c", watch)
+    assert done.code == 0, done.out
+    assert "501 skipped" in done.out
+    assert project.path("count").read_text() == "0"
