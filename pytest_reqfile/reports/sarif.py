@@ -22,6 +22,8 @@ Level = Literal["error", "warning", "note"]
 
 RESULT_LIMIT: Final = 5000
 """Results that code scanning shows; it picks its own when there are more (user-asks 31)."""
+RULE_LIMIT: Final = 25_000
+"""Rules that code scanning takes; it refuses a file with more."""
 BYTE_LIMIT: Final = 10_000_000
 """Compressed bytes that code scanning takes."""
 MESSAGE_LIMIT: Final = 4000
@@ -56,8 +58,9 @@ def sarif_report(report: RunReport) -> SarifReport:
     rows = sorted(_rows(report.items, rules), key=lambda row: (_RANK[row.level], row.rule))
     kept = min(len(rows), RESULT_LIMIT)
     while True:
-        cuts = tuple(_cuts(rows, kept))
-        text = sarif_text(_run(report, rules, cuts), (_result(row, rules) for row in rows[:kept]))
+        told = rules.within(RULE_LIMIT, {row.rule for row in rows[:kept]})
+        cuts = tuple(_cuts(rows, kept, told))
+        text = sarif_text(_run(report, told, cuts), (_result(row, told) for row in rows[:kept]))
         if kept == 0 or not _is_too_big(text):
             return SarifReport(text=text, cuts=cuts)
         kept //= 2
@@ -68,9 +71,12 @@ def _is_too_big(text: str) -> bool:
     return len(data) > BYTE_LIMIT and len(zlib.compress(data)) > BYTE_LIMIT
 
 
-def _cuts(rows: Sequence[_Row], kept: int) -> Iterator[str]:
+def _cuts(rows: Sequence[_Row], kept: int, rules: RuleBook) -> Iterator[str]:
     if kept < len(rows):
         yield f"{counted(len(rows) - kept, 'result')} of {len(rows)} left out: code scanning takes no more"
+    known = len(rules.rules)
+    if len(rules.written) < known:
+        yield f"{counted(known - len(rules.written), 'rule')} of {known} left out: code scanning takes no more"
     shown = map(_shown_message, rows[:kept])
     long = sum(len(text) == MESSAGE_LIMIT and text.endswith("…") for text in shown)
     if long:
@@ -147,7 +153,7 @@ def _result(row: _Row, rules: RuleBook) -> sarif_om.Result:
         related.append(location(target, line if isinstance(line, int) else None, identifier=2, text=text))
     return sarif_om.Result(
         rule_id=rules.rules[row.rule][0],
-        rule_index=row.rule,
+        rule_index=rules.index_of(row.rule),
         level=row.level,
         message=sarif_om.Message(text=_shown_message(row)),
         locations=[place],
@@ -228,7 +234,7 @@ def _notification(
     rule = None
     if outcome is not None and rules is not None:
         key = rule_key(outcome)
-        rule = sarif_om.ReportingDescriptorReference(id=rules.id_of(key), index=rules.places[key])
+        rule = sarif_om.ReportingDescriptorReference(id=rules.id_of(key), index=rules.index_of(rules.places[key]))
     return sarif_om.Notification(
         message=sarif_om.Message(text=text),
         level=level,

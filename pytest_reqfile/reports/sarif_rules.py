@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.outcome import Outcome, Subject
@@ -53,14 +54,27 @@ class RuleBook:
 
     rules: tuple[tuple[str, tuple[Outcome, ...]], ...]
     places: dict[RuleKey, int]
+    written: dict[int, int]
+    """Where in the report's list the rule of a place is; one that is not there is left out."""
 
     def id_of(self, key: RuleKey) -> str:
         """The id of a rule in the report."""
         return self.rules[self.places[key]][0]
 
+    def index_of(self, place: int) -> int:
+        """The index in the report; -1 is SARIF's word for a rule that is not described there."""
+        return self.written.get(place, -1)
+
+    def within(self, limit: int, needed: Iterable[int]) -> RuleBook:
+        """At most ``limit`` rules in the report, those at the places ``needed`` before the others."""
+        if len(self.rules) <= limit:
+            return self
+        kept = islice(dict.fromkeys((*sorted(needed), *range(len(self.rules)))), limit)
+        return replace(self, written={place: index for index, place in enumerate(sorted(kept))})
+
     def descriptors(self) -> list[sarif_om.ReportingDescriptor]:
         """The rules as SARIF knows them."""
-        return [_descriptor(identifier, outcomes) for identifier, outcomes in self.rules]
+        return [_descriptor(*self.rules[place]) for place in self.written]
 
 
 def rule_book(outcomes: Iterable[Outcome]) -> RuleBook:
@@ -76,6 +90,7 @@ def rule_book(outcomes: Iterable[Outcome]) -> RuleBook:
     return RuleBook(
         rules=tuple((identifier, tuple(grouped[ids[identifier]])) for identifier in ordered),
         places={ids[identifier]: index for index, identifier in enumerate(ordered)},
+        written={index: index for index in range(len(ordered))},
     )
 
 

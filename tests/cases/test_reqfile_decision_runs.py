@@ -240,6 +240,7 @@ def test_every_judged_unit_is_logged_clean_ones_included(repo: Repo, jev: Jev) -
     assert errors[0]["error"].startswith("OPENROUTER_API_KEY is not set")
 
 
+@pytest.mark.case("reqfile:M8'")
 @pytest.mark.case("reqfile:M8")
 @pytest.mark.parametrize("edition", ["0.1", "0.4"])
 def test_an_error_of_an_advisory_check_gates_in_edition_0_1_alone(repo: Repo, jev: Jev, edition: str) -> None:

@@ -206,6 +206,22 @@ def test_the_file_stays_below_the_upload_limit(monkeypatch: pytest.MonkeyPatch) 
     assert done.cuts == (f"{200 - kept} results of 200 left out: code scanning takes no more",)
 
 
+def test_rules_with_results_are_kept_before_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code scanning refuses a file of more than 25,000 rules; a result keeps its rule, and what is missing is said."""
+    monkeypatch.setattr(sarif, "RULE_LIMIT", 3)
+    passed = [outcome(owner=f"R{n}", status="pass", findings=()) for n in range(5)]
+    failed = outcome(owner="Z", findings=(Finding(message="m"),))
+    broken = outcome(owner="Y", status="error", findings=(), reason="no answer")
+    done = sarif_report(run_report("1", map(item, (*passed, failed, broken))))
+    run = read_sarif(done.text)
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["R0", "R1", "Z"]
+    cut = "4 rules of 7 left out: code scanning takes no more"
+    assert done.cuts == (cut,)
+    noted, said = run["invocations"][0]["toolExecutionNotifications"]
+    assert noted["associatedRule"] == {"id": "Y"}
+    assert said["message"]["text"] == f"this report is not complete: {cut}"
+
+
 def test_ids_of_two_subjects_stay_apart() -> None:
     """A flat verifier that is named like a requirement is another rule."""
     verifier = replace(outcome(subject="verifier", check=""), details={})
