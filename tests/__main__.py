@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,9 @@ STEPS = (
 
 def main() -> int:
     """Run the steps with this interpreter; its tools come first on PATH, as in an activated environment."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A job that a script puts into the background ignores Ctrl-C, and so would every process the tests interrupt.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     # Hundreds of tests start a process; without compiled modules each would compile the package anew.
     env = {**os.environ, "PATH": path}
