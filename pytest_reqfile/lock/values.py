@@ -6,22 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 EntryTable = Literal["include", "skill", "source", "served"]
-ItemKind = Literal[
-    "rule",
-    "context",
-    "skill",
-    "agent",
-    "command",
-    "check",
-    "hook",
-    "role",
-    "verifier",
-    "rubric",
-    "settings",
-    "local-include",
-    "requirement",
-    "config",
-]
 ENTRY_TABLES: Final[tuple[EntryTable, ...]] = ("include", "skill", "source", "served")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, cast, get_args
+from typing import Final, Literal, cast
 
 from pytest_reqfile.oracle.digests import Artifact
 from pytest_reqfile.oracle.plan import PlannedItem
@@ -28,7 +28,6 @@ BlockedReason = Literal[
     "workspace-written",
 ]
 
-REASONS: Final = get_args(BlockedReason)
 TAINTS: Final = frozenset({"source-drift", "workspace-written"})
 """Reasons that hold for every result of the run: what was verified is not what was to be verified (spec 5.5)."""
 _CONFIDENCES: Final[tuple[Confidence, ...]] = ("low", "medium", "high")

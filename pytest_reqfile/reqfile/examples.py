@@ -17,7 +17,7 @@ from pytest_reqfile.reqfile.catalog import Catalog
 from pytest_reqfile.reqfile.labels import FILES_FOLDER, Expected, Label, label_of_folder, read_label
 from pytest_reqfile.reqfile.values import Requirement
 from pytest_reqfile.syntax.slugs import slugs
-from pytest_reqfile.workspace.paths import folder_of, relative_to_root
+from pytest_reqfile.workspace.paths import folder_of
 from pytest_reqfile.workspace.snapshot import Snapshot
 from pytest_reqfile.workspace.walk import Walk
 
@@ -172,9 +172,3 @@ def _refuse_near_miss(walk: Walk, path: str) -> None:
                 path=f"{path}/{entry.name}", line=1, message=f"a label must be named exactly {LABEL_NAME}"
             )
             raise FormatError([problem])
-
-
-def shown_folder(example: Example, root: str) -> str:
-    """The example's folder for people: a repository path where it is in the repository, else absolute."""
-    absolute = Path(example.base, example.path)
-    return relative_to_root(Path(root), absolute) or str(absolute)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.syntax.globset import GlobSyntaxError, globset_regex
-from pytest_reqfile.syntax.re2_library import MAX_MEMORY, load_re2, quote
+from pytest_reqfile.syntax.re2_library import load_re2, quote, re2_options
 
 if TYPE_CHECKING:
     import re2
@@ -99,10 +99,7 @@ def _sets(regexes: Sequence[str], first: int) -> list[tuple[int, re2.Set]]:
     if not regexes:
         return []
     library = load_re2()
-    options = library.Options()
-    options.log_errors = False
-    options.max_mem = MAX_MEMORY
-    patterns = library.Set.FullMatchSet(options)
+    patterns = library.Set.FullMatchSet(re2_options())
     try:
         for regex in regexes:
             patterns.Add(regex)
@@ -118,10 +115,7 @@ def _sets(regexes: Sequence[str], first: int) -> list[tuple[int, re2.Set]]:
 @lru_cache(maxsize=512)
 def _compiled(regex: str) -> re2._Regexp:
     library = load_re2()
-    options = library.Options()
-    options.log_errors = False
-    options.max_mem = MAX_MEMORY
-    return library.compile(regex, options)
+    return library.compile(regex, re2_options())
 
 
 def _carried(text: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_reqfile.errors import ReqfileError
-from pytest_reqfile.syntax.re2_library import MAX_MEMORY, load_re2
+from pytest_reqfile.syntax.re2_library import load_re2, re2_options
 
 if TYPE_CHECKING:
     import re2
@@ -116,11 +116,8 @@ class Pattern:
 def compile_pattern(text: str) -> Pattern:
     """The pattern as Go would take it; raises ``PatternError`` with the reason."""
     library = load_re2()
-    options = library.Options()
-    options.log_errors = False
-    options.max_mem = MAX_MEMORY
     try:
-        regex = library.compile(text, options)
+        regex = library.compile(text, re2_options())
     except library.error as error:
         raise PatternError(_reason(error)) from None
     except UnicodeEncodeError:

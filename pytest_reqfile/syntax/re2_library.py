@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 from pytest_reqfile.errors import ReqfileError
 
@@ -28,6 +28,14 @@ def load_re2() -> ModuleType:
         f"the module re2 at {re2.__file__} is not google-re2: another distribution (pyre2 or fb-re2) installed it; "
         "uninstall that and reinstall google-re2"
     )
+
+
+def re2_options(max_memory: int = MAX_MEMORY) -> Any:
+    """Options for a pattern or a set of at most ``max_memory`` bytes; RE2 writes nothing to stderr."""
+    options = load_re2().Options()
+    options.log_errors = False
+    options.max_mem = max_memory
+    return options
 
 
 def quote(character: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from pytest_reqfile.syntax.patterns import Haystack, Pattern, compile_pattern
-from pytest_reqfile.syntax.re2_library import load_re2
+from pytest_reqfile.syntax.re2_library import load_re2, re2_options
 from pytest_reqfile.verifiers.literals import required_literal
 
 SET_SIZE: Final = 1000
@@ -243,10 +243,7 @@ class _Separator:
 def _automaton(texts: Iterable[str]) -> Match | None:
     """One automaton for ``texts``; None where they do not fit into one."""
     library = load_re2()
-    options = library.Options()
-    options.log_errors = False
-    options.max_mem = _SET_MEMORY
-    patterns = library.Set.SearchSet(options)
+    patterns = library.Set.SearchSet(re2_options(_SET_MEMORY))
     try:
         for text in texts:
             patterns.Add(text)

@@ -32,7 +32,6 @@ Enforcement = Literal["kernel", "detect-only", "asserted"]
 Network = Literal["off", "on"]
 Request = Literal["auto", "overlay", "readonly-namespace", "copy", "external"]
 
-REQUESTS: Final[tuple[Request, ...]] = ("auto", "overlay", "readonly-namespace", "copy", "external")
 _INIT: Final = Path(__file__).with_name("sandbox_init.py")
 _TEMPORARY_FOLDERS: Final = ("/tmp", "/var/tmp")  # noqa: S108 - covered, not used
 _PROBE_SECONDS: Final = 20.0

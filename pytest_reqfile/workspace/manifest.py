@@ -34,10 +34,6 @@ class Manifest:
         """Whether a folder stood at ``path``."""
         return path in self.entries and stat.S_ISDIR(self.entries[path][0])
 
-    def is_deletion(self, path: str) -> bool:
-        """Whether the entry is overlayfs's mark for a deleted name, a device 0/0."""
-        return path in self.entries and stat.S_ISCHR(self.entries[path][0])
-
 
 def take_manifest(folder: Path) -> Manifest:
     """Look at everything below ``folder`` without following links. The folder itself is the entry ``.``.
