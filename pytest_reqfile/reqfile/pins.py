@@ -72,8 +72,8 @@ def insert_use_lines(text: str, path: str, sections: Mapping[Kind, Sequence[UseL
     Raises FormatError when the result would not be the same Reqfile with these use blocks more, as with a section
     written as ``[…]``.
     """
-    before = read_yaml(text or NEW_REQFILE, path)
-    text = text or NEW_REQFILE
+    text = _ended(text or NEW_REQFILE)
+    before = read_yaml(text, path)
     for kind, lines in sections.items():
         text = _insert(text, read_yaml(text, path), kind, lines)
     wanted = _values(before)
@@ -112,11 +112,18 @@ def _section(kind: Kind, lines: Sequence[UseLine], indent: str, newline: str) ->
     return "".join(f"{line}{newline}" for line in (f"{kind}:", *(f"{indent}{line}" for line in lines)))
 
 
+def _newline_of(text: str) -> str:
+    return "\r\n" if _LINE.findall(text)[0].endswith("\r\n") else "\n"
+
+
+def _ended(text: str) -> str:
+    """``text`` with its last line ended: another can only follow then, even if it is the end of a block scalar."""
+    return text if text.endswith(("\n", "\r")) else text + _newline_of(text)
+
+
 def _insert(text: str, root: Node, kind: Kind, added: Sequence[UseLine]) -> str:
     lines = _LINE.findall(text)
-    newline = "\r\n" if lines[0].endswith("\r\n") else "\n"
-    if not lines[-1].endswith(("\n", "\r")):
-        lines[-1] += newline
+    newline = _newline_of(text)
     section = root.get(kind)
     if section is None:
         blank = newline if lines[-1].strip() else ""

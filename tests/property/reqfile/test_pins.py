@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_reqfile.errors import FormatError
@@ -47,6 +47,7 @@ def reqfiles(draw: st.DrawFn) -> str:
 
 
 @given(reqfiles(), st.sampled_from(LINES))
+@example(f"reqfile: 1\ncode:\n- id: ID1\n  use: a/b@{OLD}\n  why: |\n    text\n    # the last line has no end", "code")
 def test_an_insertion_only_adds_its_line(text: str, kind: Kind) -> None:
     """Without the new lines the text is what it was, and every old block means what it meant."""
     line = UseLine(id="NEW", use=f"x/y@{NEW}", tag="v9")
