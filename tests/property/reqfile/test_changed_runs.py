@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_reqfile.reqfile.changes import ChangeSet, change_set
@@ -110,6 +110,13 @@ def _selected(before: State, now: State, folder: str, edition: Edition) -> set[s
     return changed | {path for path in scope if not before.is_target(path)}
 
 
+CALM = State(
+    files={"a/x.txt": "BAD\n", "a/y.txt": "BAD\n"},
+    whys=dict.fromkeys(FOLDERS, "Because."),
+    excludes=dict.fromkeys(FOLDERS, ""),
+)
+
+
 @pytest.mark.parametrize("edition", ["0.1", "0.4"])
 def test_findings_are_those_of_a_full_run_in_the_selected_files(
     edition: Edition, tmp_path_factory: pytest.TempPathFactory
@@ -120,6 +127,8 @@ def test_findings_are_those_of_a_full_run_in_the_selected_files(
 
     @settings(max_examples=25, deadline=None, phases=(Phase.explicit, Phase.generate))
     @given(_changes())
+    @example((CALM, CALM))
+    @example((CALM, replace(CALM, files={**CALM.files, "a/x.txt": "BAD too\n"})))
     def holds(states: tuple[State, State]) -> None:
         before, now = states
         with TemporaryDirectory() as folder:
