@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal
 
-from pytest_reqfile.lock.gojson import indented
+from pytest_reqfile.syntax.gojson import indented
 
 Scope = Literal["lock", "remote", "served", "source", "output", "approval"]
 Verb = Literal["added", "removed", "changed"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_reqfile.lock.gojson import go_json, list_text, object_text
 from pytest_reqfile.project.values import Config
+from pytest_reqfile.syntax.gojson import go_json, list_text, object_text
 from pytest_reqfile.syntax.nodes import Node, plain
 
 

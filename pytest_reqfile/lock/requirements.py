@@ -16,11 +16,11 @@ from pytest_reqfile.lock.compare import Present, compare_content, compare_items
 from pytest_reqfile.lock.digest import Leaf, file_leaf, irregular_leaf, symlink_leaf, tree_digest
 from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.file import LockFile
-from pytest_reqfile.lock.gojson import go_json
 from pytest_reqfile.lock.pins import Pins, unique
 from pytest_reqfile.lock.records import refuse_denied
 from pytest_reqfile.lock.toptree import tree_of
 from pytest_reqfile.lock.values import ItemPin, Lock, ordered
+from pytest_reqfile.syntax.gojson import go_json
 from pytest_reqfile.workspace.walk import Walk
 
 REQFILE_LOCK: Final = ".reqfile/reqfile.lock"

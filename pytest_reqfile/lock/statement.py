@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_reqfile.errors import ReqfileError
-from pytest_reqfile.lock.gojson import indented
 from pytest_reqfile.lock.toptree import HASH_VERSION, SUBJECT_TYPE, Subject, subject_of
 from pytest_reqfile.lock.values import Lock
+from pytest_reqfile.syntax.gojson import indented
 
 SCHEMA_VERSION: Final = 1
 

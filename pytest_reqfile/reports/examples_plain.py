@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_reqfile.rates import wilson
 from pytest_reqfile.reports.examples import ExamplesReport, Rates, RequirementExamples, case_text
-from pytest_reqfile.reports.rates import wilson
 from pytest_reqfile.syntax.printable import visible
 
 

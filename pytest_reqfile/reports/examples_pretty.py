@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from pytest_reqfile.rates import wilson
 from pytest_reqfile.reports.check_pretty import Style
 from pytest_reqfile.reports.examples import ExamplesReport, RequirementExamples, case_text
-from pytest_reqfile.reports.rates import wilson
 from pytest_reqfile.reports.words import columns, counted, padded
 from pytest_reqfile.syntax.printable import visible
 

@@ -17,6 +17,7 @@ _LAYERS: Final = {
     **dict.fromkeys(FRONTS, 4),
     **dict.fromkeys(SUBJECTS, 3),
     "outcome": 2,
+    "rates": 2,
     "syntax": 1,
     "workspace": 1,
     "errors": 0,

@@ -19,13 +19,13 @@ from pytest_reqfile.lock.compare import Present, compare_content
 from pytest_reqfile.lock.digest import EXECUTABLE, PLAIN, Leaf, file_leaf, is_text, tree_digest, without_cr
 from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.file import LockFormatError, parse_lock
-from pytest_reqfile.lock.gojson import go_json
 from pytest_reqfile.lock.outputs import rendering, served_text
 from pytest_reqfile.lock.pins import Pins, unique
 from pytest_reqfile.lock.state import PARTS, LockState, part_outcome, state_from_wire, state_to_wire
 from pytest_reqfile.lock.toml_text import lock_text, toml_string
 from pytest_reqfile.lock.toptree import tree_of
 from pytest_reqfile.lock.values import Approval, Deny, Entry, ItemPin, Lock, OutputPin, Scan, ordered
+from pytest_reqfile.syntax.gojson import go_json
 
 SEGMENTS = st.text(string.ascii_letters + "é._- ", min_size=1, max_size=6).filter(lambda text: text not in {".", ".."})
 PATHS = st.lists(SEGMENTS, min_size=1, max_size=3).map("/".join)

@@ -1,4 +1,4 @@
-"""reports/rates.py (spec/reqfile.md 6.4)."""
+"""rates.py (spec/reqfile.md 6.4, spec/verifiers.md 6.1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_reqfile.reports.rates import wilson
+from pytest_reqfile.rates import wilson
 
 
 @pytest.mark.parametrize(

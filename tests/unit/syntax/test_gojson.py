@@ -9,7 +9,7 @@ import pytest
 from pytest_reqfile.errors import FormatError
 from pytest_reqfile.lock.declared import inline_verifier_json, table_json
 from pytest_reqfile.lock.digest import TreeKind, file_leaf, tree_digest
-from pytest_reqfile.lock.gojson import go_json, indented
+from pytest_reqfile.syntax.gojson import go_json, indented
 from pytest_reqfile.syntax.nodes import Node
 from pytest_reqfile.syntax.toml import read_toml
 
