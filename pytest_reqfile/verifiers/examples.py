@@ -10,7 +10,13 @@ from pytest_reqfile.outcome import Finding, Location
 from pytest_reqfile.verifiers.changes import ChangeSet, Scope
 from pytest_reqfile.verifiers.diffs import Change
 from pytest_reqfile.verifiers.evidence import Evidence
-from pytest_reqfile.verifiers.predicate_eval import Evaluators, llm_is_off, searches_of, selections_of
+from pytest_reqfile.verifiers.predicate_eval import (
+    EvaluateChecklist,
+    Evaluators,
+    llm_is_off,
+    searches_of,
+    selections_of,
+)
 from pytest_reqfile.verifiers.predicates import has_checklist
 from pytest_reqfile.verifiers.results import VerifierStatus
 from pytest_reqfile.verifiers.run import VerifierRun
@@ -53,9 +59,14 @@ def select_tested(run: VerifierRun, names: Iterable[str] = ()) -> tuple[SpecVeri
     return tuple(spec for spec in run.declarations.specs if not wanted or spec.id in wanted)
 
 
-def run_example(verifier: SpecVerifier, example: Example, run: VerifierRun) -> ExampleResult:
-    """Evaluate ``verifier`` on the example's files, its changed ones being entirely new; no git is involved."""
-    if has_checklist(verifier.require):
+def run_example(
+    verifier: SpecVerifier, example: Example, run: VerifierRun, checklist: EvaluateChecklist | None = None
+) -> ExampleResult:
+    """Evaluate ``verifier`` on the example's files, its changed ones being entirely new; no git is involved.
+
+    ``checklist`` asks a model; without it an llm verifier is skipped, since nobody here knows what one answers.
+    """
+    if checklist is None and has_checklist(verifier.require):
         return ExampleResult(verifier=verifier, example=example, got="skipped", message=NOT_OFFLINE)
     started = run.clock.monotonic()
     files = tuple((clean, text) for path, text in example.files if (clean := _clean(path)))
@@ -71,7 +82,7 @@ def run_example(verifier: SpecVerifier, example: Example, run: VerifierRun) -> E
                 changes=_changes(example),
             )
             runner = replace(run.runner, root=folder)
-            evaluators = Evaluators(command=runner.evaluate, checklist=llm_is_off())
+            evaluators = Evaluators(command=runner.evaluate, checklist=checklist or llm_is_off())
             result = evaluate_spec(verifier, evidence, evaluators, None)
     except FileError as error:
         return ExampleResult(verifier=verifier, example=example, got="error", message=str(error))
