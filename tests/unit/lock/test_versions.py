@@ -14,9 +14,20 @@ from pytest_reqfile.lock.tags import tag_version
 from pytest_reqfile.lock.versions import Constraint, ConstraintError, Version
 
 FILE: Final = Path(__file__).parents[2] / "formats/lock/npm_ranges.json"
-ASCENDING: Final = (
-    "1.9.9 2.0.0-0 2.0.0-alpha 2.0.0-alpha.1 2.0.0-beta 2.0.0-beta.2 2.0.0-beta.11 2.0.0-rc.1 2.0.0 2.0.1 2.1.0 3.0.0"
-).split()
+ASCENDING: Final = [
+    "1.9.9",
+    "2.0.0-0",
+    "2.0.0-alpha",
+    "2.0.0-alpha.1",
+    "2.0.0-beta",
+    "2.0.0-beta.2",
+    "2.0.0-beta.11",
+    "2.0.0-rc.1",
+    "2.0.0",
+    "2.0.1",
+    "2.1.0",
+    "3.0.0",
+]
 VALID: Final = (
     *("3.4.5", "v3.4.5", "^3.4", "~5.1.0", ">=2.6.0 <4.0.0", "3.x", "3.X", "*", "^3.x || 7", "3.4.5 - 5.6.7", ">3"),
     *("<=3.4", "^3.4.5-beta.2", ">=2.0.0-0", "  ^3  ", "^*", ">=*", "==3.4.5", "^v3.4", "^=3.4", "* - 4", "3 - *"),
