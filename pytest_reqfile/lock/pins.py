@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from pytest_reqfile.errors import FileError, FormatError, Problem
@@ -17,7 +18,7 @@ from pytest_reqfile.project.resources import GitView, Resource, list_resources
 from pytest_reqfile.project.values import DeclarationFile, Item, LockScope, Project
 from pytest_reqfile.syntax.nodes import Node
 from pytest_reqfile.workspace.hashing import OpenFile
-from pytest_reqfile.workspace.paths import name_of
+from pytest_reqfile.workspace.paths import folder_of, name_of
 from pytest_reqfile.workspace.walk import Walk
 
 Pinned = tuple[ItemPin | None, Iterable[str]]
@@ -68,14 +69,29 @@ def _pinned(project: Project, hasher: Hasher, view: GitView | None, scope: LockS
     items = [item for item in project.own_items if scope == "all" or item.kind == "skill"]
     resources = list_resources(project, items, view)
     root = Walk(project.place.root, border=project.place.top)
-    for item in items:
-        yield _content_pin(item, resources.get(item.path, ()), hasher, root)
+    yield from _content_pins(items, resources, hasher, root)
     if scope == "all":
         yield from _declared_pins(project, root)
         yield from _verifier_file_pins(project)
         yield from _rubric_pins(project, hasher)
         yield from pin_local_includes(project, hasher)
     yield None, (str(problem) for problem in content_problems(project))
+
+
+def _content_pins(
+    items: Iterable[Item], resources: Mapping[str, tuple[Resource, ...]], hasher: Hasher, root: Walk
+) -> Iterator[Pinned]:
+    """A pin for each item. Raises ``FormatError`` with everything of them that cannot be hashed."""
+    problems: list[Problem] = []
+    for item in items:
+        try:
+            yield _content_pin(item, resources.get(item.path, ()), hasher, root)
+        except FormatError as error:
+            problems.extend(error.problems)
+        except FileError as error:
+            problems.append(Problem(path=None, message=str(error)))
+    if problems:
+        raise FormatError(problems)
 
 
 def _content_pin(item: Item, resources: tuple[Resource, ...], hasher: Hasher, root: Walk) -> Pinned:
@@ -85,7 +101,8 @@ def _content_pin(item: Item, resources: tuple[Resource, ...], hasher: Hasher, ro
     scripts, problems = frontmatter_scripts(item, root)
     leaves = [_primary_leaf(item, tree), *scripts]
     if resources and item.folder is not None:
-        leaves += hasher.leaves(tree.real(item.folder), [resource.name for resource in resources])
+        names = [resource.name for resource in resources]
+        leaves += _file_leaves(hasher, tree.real(item.folder), names, folder_of(item.path))
     folder = item.config_path.rpartition("/")[0]
     pin = ItemPin(
         kind=item.kind,
@@ -97,6 +114,19 @@ def _content_pin(item: Item, resources: tuple[Resource, ...], hasher: Hasher, ro
         version=item.document.version,
     )
     return pin, problems
+
+
+def _file_leaves(hasher: Hasher, folder: Path, names: Iterable[str], shown: str) -> list[Leaf]:
+    """The leaves of files below ``folder``; errors call the folder as it is ``shown``."""
+    try:
+        return hasher.leaves(folder, names)
+    except FileError as error:
+        raise FileError(f"{shown}/{error}") from error
+    except FormatError as error:
+        raise FormatError(
+            Problem(path=f"{shown}/{problem.path}", message=f"{problem.message}; rename it")
+            for problem in error.problems
+        ) from error
 
 
 def _primary_leaf(item: Item, tree: Walk) -> Leaf:
@@ -177,7 +207,7 @@ def _rubric_pins(project: Project, hasher: Hasher) -> Iterator[Pinned]:
         ]
         pin = None
         if names:
-            digest = tree_digest("rubric", hasher.leaves(folder, names))
+            digest = tree_digest("rubric", _file_leaves(hasher, folder, names, rubric.path))
             pin = ItemPin(kind="rubric", id=rubric.id, path=path, digest=digest)
         yield pin, problems
 

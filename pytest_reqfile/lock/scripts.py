@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pytest_reqfile.errors import FileError
+from pytest_reqfile.errors import FileError, FormatError
 from pytest_reqfile.lock.digest import Leaf, encoded, file_leaf, mode_of
 from pytest_reqfile.project.values import HookGroup, Item
 from pytest_reqfile.syntax.nodes import Node
@@ -20,6 +20,7 @@ _PROJECT: Final = tuple(
 _RELATIVE: Final = ("./", "../")
 _FLATTENED: Final = str.maketrans("/:\\", "___")
 _WITH_HOOKS: Final = frozenset({"agent", "skill", "command"})
+_NAMELESS: Final = "_"
 _OUTSIDE: Final = "is outside the project, so its content cannot be pinned; move it into the project"
 
 
@@ -36,9 +37,11 @@ def hook_scripts(group: HookGroup, root: Walk) -> tuple[list[Leaf], list[str]]:
             name = f"outside/{_flat(path)}"
             leaves.setdefault(name, file_leaf(name, encoded(script)))
             problems.append(f'hook {group.id} script "{script}" {_OUTSIDE}')
-        else:
-            leaf_name, leaf = _script_leaf(root, path, "script", "missing")
-            leaves.setdefault(leaf_name, leaf)
+            continue
+        script_leaf, reason = _script_leaf(root, path, "script", "missing")
+        leaves.setdefault(*script_leaf)
+        if reason is not None:
+            problems.append(f'hook {group.id} script "{script}" cannot be pinned: {reason}')
     return list(leaves.values()), problems
 
 
@@ -51,9 +54,11 @@ def frontmatter_scripts(item: Item, root: Walk) -> tuple[list[Leaf], list[str]]:
             name = f"hook-outside/{_flat(path)}"
             leaves.setdefault(name, file_leaf(name, encoded(path)))
             problems.append(f'{item.kind} {item.id} frontmatter hook script "{path}" {_OUTSIDE}')
-        else:
-            leaf_name, leaf = _script_leaf(root, path, "hook-script", "hook-missing")
-            leaves.setdefault(leaf_name, leaf)
+            continue
+        script_leaf, reason = _script_leaf(root, path, "hook-script", "hook-missing")
+        leaves.setdefault(*script_leaf)
+        if reason is not None:
+            problems.append(f'{item.kind} {item.id} frontmatter hook script "{path}" cannot be pinned: {reason}')
     return list(leaves.values()), problems
 
 
@@ -80,15 +85,25 @@ def command_scripts(command: str) -> list[str]:
     return found
 
 
-def _script_leaf(root: Walk, path: str, present: str, missing: str) -> tuple[str, Leaf]:
-    try:
-        data = root.read(path)
-        mode = mode_of(root.is_executable(path))
-    except FileError:  # also what is no file: a script that appears later changes the digest
-        name = f"{missing}/{path}"
-        return name, file_leaf(name, b"")
+def _script_leaf(root: Walk, path: str, present: str, missing: str) -> tuple[tuple[str, Leaf], str | None]:
+    """The leaf of a script by its name, and why its content is not in it.
+
+    A script that is not there, or a folder, is no problem: one that appears later changes the digest. One that is
+    there and cannot be looked at is: nobody would see it change.
+    """
     name = f"{present}/{path}"
-    return name, file_leaf(name, data, mode)
+    try:
+        if root.reached(path) not in {None, "folder"}:
+            return (name, file_leaf(name, root.read(path), mode_of(root.is_executable(path)))), None
+        reason = None
+    except FileError as error:
+        reason = str(error).removeprefix(f"{path}: ").removeprefix("cannot read: ")
+    name = f"{missing}/{path}"
+    try:
+        return (name, file_leaf(name, b"")), reason
+    except FormatError:  # no path that a tree may hold
+        name = f"{missing}/{_flat(path) or _NAMELESS}"
+        return (name, file_leaf(name, encoded(path))), "not the path of a file"
 
 
 def _flat(path: str) -> str:

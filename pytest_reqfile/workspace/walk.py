@@ -60,6 +60,19 @@ class Walk:
         with _told(path):
             return _kind(os.lstat(self._real(path)).st_mode)
 
+    def reached(self, path: str) -> EntryKind | None:
+        """As ``followed``; None also for a symlink to nothing.
+
+        Raises ``FileError`` where a symlink leads out, or the system does not let us look.
+        """
+        with _told(path):
+            try:
+                return _kind(os.stat(self._real(path)).st_mode)
+            except OSError as error:
+                if error.errno in _NOTHING_THERE:
+                    return None
+                raise
+
     def entries(self, folder: str) -> tuple[FolderEntry, ...]:
         """What is in ``folder``, in byte order of names. Raises ``FileError`` ``{folder}: cannot read: {reason}``."""
         with _told(folder), os.scandir(self._real(folder)) as found:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reqfile.errors import FileError, FormatError
+from pytest_reqfile.errors import FileError
 from pytest_reqfile.lock.file import LockFormatError, parse_lock
 from pytest_reqfile.lock.opening import lock_file
 from pytest_reqfile.lock.values import ItemPin, Lock
@@ -188,8 +188,15 @@ def test_names_with_escapes(project: LockProject) -> None:
 def test_a_backslash_in_a_resource(project: LockProject) -> None:
     """It could mean two places, so it is refused with its name."""
     project.write("skills/pack/assets/a\\b.bin", "x")
-    with pytest.raises(FormatError, match=r"assets/a\\b\.bin: invalid path in a digest tree"):
-        project.renew()
+    project.write("skills/pack/assets/c\\d.bin", "x")
+    project.write("domains/api/skills/pack/scripts/e\\f", "x")
+    done = project.repo.run("lock")
+    message = "invalid path in a digest tree; rename it"
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        f"error: .ai-rulez/skills/pack/assets/a\\b.bin: {message}\n"
+        f"error: .ai-rulez/domains/api/skills/pack/scripts/e\\f: {message}\n"
+    )
 
 
 @pytest.mark.parametrize("size", [64 * 1024 * 1024 + 1])

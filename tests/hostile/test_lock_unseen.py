@@ -1,0 +1,122 @@
+"""What a lock cannot look at keeps it red: nothing is in sync because nobody saw it (issue 6; spec/lock.md 2.6)."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hostile import test_broken_reading as reading
+from tests.support.locks import LockProject
+from tests.support.repo import Completed, Repo
+
+bound = reading.bound
+HOOK = '[[hooks]]\nevent = "Stop"\n[[hooks.hooks]]\nscript = "{}"\n'
+AGENT = "---\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: {}\n---\n"
+RED = "cannot pin part of the configuration; `reqfile lock --check` will fail until it is fixed"
+
+
+def lock(repo: Repo, bound: tuple[str, ...], *arguments: str) -> Completed:
+    """``reqfile lock`` to whom permissions mean something."""
+    return repo.execute(*bound, sys.executable, "-P", "-m", "pytest_reqfile", "lock", *arguments)
+
+
+def assert_red(project: LockProject, bound: tuple[str, ...], problem: str) -> None:
+    """The write warns of the problem, and a check right behind it has it as its one difference."""
+    done = lock(project.repo, bound)
+    assert (done.code, done.err) == (0, f"warning: {RED}\nwarning:   {problem}\n")
+    done = lock(project.repo, bound, "--check")
+    assert done.code == 2
+    assert done.out == f"ai-rulez.lock does not match {project.folder}:\n  lock: {problem}\n"
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A script beyond the repository."""
+    script = tmp_path / "beyond.sh"
+    script.write_text("echo 1\n")
+    return script
+
+
+@pytest.mark.parametrize(
+    ("declared", "who"),
+    [(HOOK, 'hook Stop:*:0 script "{}"'), (AGENT, 'agent a frontmatter hook script "{}"')],
+    ids=["hook", "frontmatter"],
+)
+class TestScripts:
+    """Scripts of hooks and of frontmatter: code that runs on developers' machines."""
+
+    @staticmethod
+    def _project(repo: Repo, declared: str, script: str) -> LockProject:
+        if declared == HOOK:
+            return LockProject(repo, HOOK.format(script))
+        project = LockProject(repo)
+        project.write("agents/a.md", AGENT.format(f"./{script}"))
+        return project
+
+    def test_a_link_out_of_the_repository(self, repo: Repo, declared: str, who: str, outside: Path) -> None:
+        """A script outside of the project, whatever name it has inside."""
+        project = self._project(repo, declared, "tools/a.sh")
+        repo.symlink("tools/a.sh", str(outside))
+        reason = "a symbolic link that leads out of the repository"
+        assert_red(project, (), f"{who.format('tools/a.sh')} cannot be pinned: {reason}")
+
+    def test_no_permission(self, repo: Repo, declared: str, who: str, bound: tuple[str, ...]) -> None:
+        """It was pinned as one that is not there, so that any change of it was in sync."""
+        project = self._project(repo, declared, "tools/a.sh")
+        repo.write("tools/a.sh", "echo 1\n", mode=0)
+        assert_red(project, bound, f"{who.format('tools/a.sh')} cannot be pinned: Permission denied")
+
+    def test_a_closed_folder(self, repo: Repo, declared: str, who: str, bound: tuple[str, ...]) -> None:
+        """Nor is what lies in it."""
+        project = self._project(repo, declared, "tools/a.sh")
+        repo.write("tools/a.sh", "echo 1\n")
+        with reading.closed(repo, "tools"):
+            assert_red(project, bound, f"{who.format('tools/a.sh')} cannot be pinned: Permission denied")
+
+    def test_a_pipe(self, repo: Repo, declared: str, who: str) -> None:
+        """Nothing that can be read twice, and reading it would block."""
+        project = self._project(repo, declared, "a.sh")
+        os.mkfifo(repo.path("a.sh"))
+        assert_red(project, (), f"{who.format('a.sh')} cannot be pinned: not a regular file")
+
+    @pytest.mark.parametrize("there", ["nothing", "folder", "dangling"])
+    def test_what_is_missing_is_no_problem(self, repo: Repo, declared: str, who: str, there: str) -> None:
+        """A script that appears later changes the digest (spec/lock.md 2.6)."""
+        project = self._project(repo, declared, "a")
+        if there == "folder":
+            repo.write("a/b", "x")
+        elif there == "dangling":
+            repo.symlink("a", "nowhere")
+        assert (project.lock().items[-1].kind, project.renew().warnings) == (who.partition(" ")[0], ())
+        assert project.check().in_sync
+
+
+@pytest.mark.parametrize("script", [".", "a\\\\b"])
+def test_a_script_that_is_no_path(repo: Repo, script: str) -> None:
+    """The hook is named, and the rest is pinned."""
+    project = LockProject(repo, HOOK.format(script))
+    shown = script.replace("\\\\", "\\")
+    assert_red(project, (), f'hook Stop:*:0 script "{shown}" cannot be pinned: not the path of a file')
+
+
+def test_resources_and_rubrics_that_cannot_be_read(repo: Repo, bound: tuple[str, ...]) -> None:
+    """Each is told, by the path it has for people, and nothing is written."""
+    project = LockProject(repo).base()
+    project.write("rubrics/tone/golden/a.json", "{}")
+    for path in ("skills/pack/scripts/go.sh", "rules/tone.md"):
+        (project.folder / path).chmod(0)
+    done = lock(repo, bound)
+    assert (done.code, done.err) == (1, "error: .ai-rulez/rules/tone.md: cannot read: Permission denied\n")
+    (project.folder / "rules/tone.md").chmod(0o644)
+    done = lock(repo, bound)
+    assert done.err == "error: .ai-rulez/skills/pack/scripts/go.sh: cannot read: Permission denied\n"
+    (project.folder / "skills/pack/scripts/go.sh").chmod(0o755)
+    (project.folder / "rubrics/tone/golden/a.json").chmod(0)
+    for arguments in ((), ("--diff",)):
+        done = lock(repo, bound, *arguments)
+        assert (done.code, done.out) == (1, "")
+        assert done.err == "error: .ai-rulez/rubrics/tone/golden/a.json: cannot read: Permission denied\n"
+    assert project.read() is None
