@@ -1,34 +1,22 @@
-"""What held before the change: paths and commands at the revision a guard names (spec oracle.md 5.6)."""
+"""What held before the change: a guard's command at the revision it names (spec oracle.md 5.6)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.oracle.classify import Ending, blocked
 from pytest_reqfile.oracle.receipts import Execution
 from pytest_reqfile.oracle.runner import Runnable, Runner
-from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.isolation import IsolatedWorkspace, isolated_workspace
-from pytest_reqfile.workspace.paths import is_below, normalised
 
-_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-
-
-def missing_at(git: Git, commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of ``paths`` that the commit does not have: comparing nothing with nothing must not pass."""
-    files = [file.path for file in git.tree_files(commit)]
-    return tuple(p for p in paths if not any(f == _normal(p) or is_below(f, _normal(p)) for f in files))
-
-
-def _normal(path: str) -> str:
-    return normalised(path) or path
-
-
-def changed_paths_command(commit: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """git's own comparison, run inside the isolation since a repository's configuration may start filters."""
-    options = ("--no-ext-diff", "--no-textconv", "--name-only", "-z", "--exit-code", "--end-of-options")
-    return (*_GIT, "--literal-pathspecs", "diff", *options, commit, "--", *map(_normal, paths))
+_GIT: Final = (
+    *("git", "--no-replace-objects", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.sparseCheckout=false"),
+)
+_CLEAR_MARKS: Final = 'git ls-files -z | git update-index -z "$1" --stdin'
+"""Of files the index says not to look at, a checkout would leave the content as it is."""
 
 
 def run_at_baseline(
@@ -51,8 +39,13 @@ def run_at_baseline(
 
 def _switch(runner: Runner, workspace: IsolatedWorkspace, commit: str) -> Ending | None:
     """Ignored files stay: they hold what was built or installed. None if the workspace is at the commit now."""
-    for words in (("checkout", "-q", "-f", "--detach", commit), ("clean", "-fdq")):
-        _, ending = runner.run(Runnable(command=(*_GIT, *words), expected=0), workspace)
+    commands = (
+        *(("sh", "-c", _CLEAR_MARKS, "sh", mark) for mark in ("--no-assume-unchanged", "--no-skip-worktree")),
+        (*_GIT, "checkout", "-q", "-f", "--detach", commit),
+        (*_GIT, "clean", "-fdq"),
+    )
+    for words in commands:
+        _, ending = runner.run(Runnable(command=words, expected=0), workspace)
         if ending.verdict != "pass":
             return blocked("prerequisite-missing", f"the baseline could not be checked out: {ending.explanation}")
     return None

@@ -14,31 +14,32 @@ def confidence_of(
     ending: Ending, execution: Execution, runnable: Runnable | None, around: Circumstances, inside_reviewed: bool
 ) -> tuple[Confidence, tuple[str, ...]]:
     """The confidence and each doubt behind it; a blocked verdict is as sure as its reason."""
-    if ending.verdict == "blocked" or runnable is None:
+    if ending.verdict == "blocked":
         return "high", ()
     found = [*_low(runnable, around, inside_reviewed), *_medium(ending, execution, runnable, around)]
     return lowest(tuple(level for level, _ in found)), tuple(one_line(text) for _, text in found)
 
 
-def _low(runnable: Runnable, around: Circumstances, inside_reviewed: bool) -> list[tuple[Confidence, str]]:
-    found: list[tuple[Confidence, str]] = [] if runnable.ours else [("low", text) for text in masks(runnable.command)]
+def _low(runnable: Runnable | None, around: Circumstances, inside_reviewed: bool) -> list[tuple[Confidence, str]]:
+    found: list[tuple[Confidence, str]] = [("low", text) for text in masks(runnable.command)] if runnable else []
     if inside_reviewed:
         found.append(("low", "the verifier was loaded under the reviewed project's own configuration"))
-    found += (("low", f"{path} imports the reviewed tree, not its copy") for path in around.bypasses)
+    if runnable is not None:
+        found += (("low", f"{path} imports the reviewed tree, not its copy") for path in around.bypasses)
     return found
 
 
 def _medium(
-    ending: Ending, execution: Execution, runnable: Runnable, around: Circumstances
+    ending: Ending, execution: Execution, runnable: Runnable | None, around: Circumstances
 ) -> list[tuple[Confidence, str]]:
-    found: list[str] = []
+    found = [] if ending.doubt is None else [ending.doubt]
+    if runnable is None:  # nothing was run in the disposable workspace
+        return [("medium", text) for text in found]
     if around.isolation is not None and around.isolation.enforced != "kernel":
         found.append(f"isolation is {around.isolation.enforced}")
     overwritten = sorted(around.tracked.intersection(execution.run.writes)) if execution.run else []
     if overwritten:
         found.append(f"it wrote to tracked files of the disposable workspace: {', '.join(overwritten[:3])}")
-    if ending.doubt is not None:
-        found.append(ending.doubt)
     if runnable.defaulted:
         found.append("expectedExitCode defaulted to 0")
     if runnable.allowed is not None:

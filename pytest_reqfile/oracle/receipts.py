@@ -59,7 +59,10 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """What was run and how. ``run`` is None for what was not run; times are milliseconds since 1970."""
+    """What was run and how. ``run`` is None for what was not run; times are milliseconds since 1970.
+
+    ``found`` is what we saw ourselves where the item asks for no command; it is kept in place of an output.
+    """
 
     command: Command
     expected: int
@@ -70,6 +73,7 @@ class Execution:
     ended_ms: int = 0
     run: IsolatedRun | None = None
     after: SourceState | None = None
+    found: bytes = b""
 
 
 def write_receipt(
@@ -78,7 +82,7 @@ def write_receipt(
     """Write the streams and the receipt that holds their digests; the receipt's reference is the evidence."""
     stem = f"oracle/{item.number:02d}-{safe_name(item.check_id)}{suffix}"
     run = execution.run
-    out, err = (run.result.stdout, run.result.stderr) if run else (b"", b"")
+    out, err = (run.result.stdout, run.result.stderr) if run else (execution.found, b"")
     dropped = (run.result.dropped, run.result.dropped_stderr) if run else (0, 0)
     streams = {
         "stdout": _stream(sink.write(f"{stem}.stdout", out), dropped[0]),

@@ -24,8 +24,8 @@ _MOST_PATHS: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runnable:
-    """A command that passed the gate. ``allowed`` is the rule it was let through against, ``ours`` says that we made it
-    (a comparison by git), ``baseline`` is a commit to compare a failure with.
+    """A command that passed the gate. ``allowed`` is the rule it was let through against, ``baseline`` a commit to
+    compare a failure with.
     """
 
     command: Command
@@ -36,7 +36,6 @@ class Runnable:
     variables: tuple[tuple[str, str], ...] = ()
     baseline: str | None = None
     allowed: str | None = None
-    ours: bool = False
 
     @property
     def shown(self) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
-from pytest_reqfile.errors import GitError
-from pytest_reqfile.oracle.baseline import changed_paths_command, missing_at, run_at_baseline
+from pytest_reqfile.errors import FileError, GitError
+from pytest_reqfile.oracle.baseline import run_at_baseline
 from pytest_reqfile.oracle.claims import one_line
 from pytest_reqfile.oracle.classify import Ending, blocked
 from pytest_reqfile.oracle.doubts import confidence_of
 from pytest_reqfile.oracle.gate import refusal
+from pytest_reqfile.oracle.guarded_paths import Comparison, compare_paths
 from pytest_reqfile.oracle.mission import Guard, Mission, OracleCommand
 from pytest_reqfile.oracle.plan import PlannedItem, plan_mission
 from pytest_reqfile.oracle.receipts import Circumstances, Execution, write_receipt
@@ -20,6 +22,8 @@ from pytest_reqfile.oracle.stops import blocked_by_mission
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.workspace.clock import Clock
 from pytest_reqfile.workspace.isolation import Request
+
+_MOST_PATHS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +100,8 @@ class OracleSession:
         if item.guard is not None and item.guard.kind == "prose":
             text = f"mustNotRegress '{one_line(item.guard.check_id)}' has no executable check"
             return self._conclude(item, nothing, blocked("prerequisite-missing", text))
+        if item.guard is not None and item.guard.kind == "paths":
+            return self._conclude(item, *self._of_paths(item.guard, nothing))
         runnable = self._runnable(item)
         if isinstance(runnable, Ending):
             return self._conclude(item, nothing, runnable)
@@ -117,7 +123,7 @@ class OracleSession:
         runnable = _of_command(item.command) if item.command else self._of_guard(item.guard)
         if isinstance(runnable, Ending):
             return runnable
-        unsafe = None if runnable.ours else refusal(runnable.command)
+        unsafe = refusal(runnable.command)
         if unsafe is not None and item.check_id not in self._options.allow:
             text = f"refused to run `{one_line(runnable.shown)}`: {unsafe}; the conductor may allow it by its checkId"
             return blocked("oracle-unsafe", text)
@@ -131,19 +137,31 @@ class OracleSession:
     def _of_guard(self, guard: Guard | None) -> Runnable | Ending:
         assert guard is not None
         assert self._runner is not None
+        commit = None if guard.baseline is None else self._revision(guard.baseline)
+        if isinstance(commit, Ending):
+            return commit
+        return Runnable(command=guard.command, expected=guard.expected, defaulted=guard.defaulted, baseline=commit)
+
+    def _revision(self, name: str) -> str | Ending:
+        assert self._runner is not None
         try:
-            commit = None if guard.baseline is None else self._runner.git.resolve(guard.baseline)
-            if guard.kind == "command":
-                return Runnable(
-                    command=guard.command, expected=guard.expected, defaulted=guard.defaulted, baseline=commit
-                )
-            assert commit is not None
-            absent = missing_at(self._runner.git, commit, guard.paths)
+            return self._runner.git.resolve(name)
         except GitError as error:
-            return blocked("prerequisite-missing", f"needs the revision {guard.baseline}: {error}")
-        if absent:
-            return blocked("prerequisite-missing", f"needs {', '.join(absent)} at {guard.baseline}, where it is not")
-        return Runnable(command=changed_paths_command(commit, guard.paths), expected=0, ours=True)
+            return blocked("prerequisite-missing", f"needs the revision {name}: {error}")
+
+    def _of_paths(self, guard: Guard, nothing: Execution) -> tuple[Execution, Ending]:
+        """Paths that may not differ from the baseline: no command is run for them, so there is no exit code."""
+        assert self._runner is not None
+        assert guard.baseline is not None
+        commit = self._revision(guard.baseline)
+        stop = commit if isinstance(commit, Ending) else self._runner.drift()
+        if stop is not None or isinstance(commit, Ending):
+            return nothing, stop or blocked("prerequisite-missing", "needs a baseline")
+        try:
+            found = compare_paths(self._runner.git, self._runner.env, commit, guard.paths)
+        except (FileError, GitError) as error:
+            return nothing, blocked("prerequisite-missing", f"the paths could not be compared: {error}")
+        return replace(nothing, found=found.report(commit)), _compared_paths(found, guard.baseline)
 
     def _execute(self, item: PlannedItem, runnable: Runnable) -> tuple[Execution, Ending]:
         assert self._runner is not None
@@ -151,8 +169,6 @@ class OracleSession:
         if drift is not None:
             return Execution(command=runnable.command, expected=runnable.expected), drift
         execution, ending = self._runner.run(runnable)
-        if runnable.ours:
-            ending = _of_paths(execution, ending)
         if ending.verdict == "fail" and runnable.baseline is not None:
             base, ending = run_at_baseline(self._runner, runnable, ending)
             if base is not None:
@@ -211,15 +227,14 @@ def _of_command(command: OracleCommand) -> Runnable:
     )
 
 
-def _of_paths(execution: Execution, ending: Ending) -> Ending:
-    """git's answer about guarded paths: 0 unchanged, 1 changed, anything else no answer."""
-    if ending.exit_code not in {0, 1} or execution.run is None:
-        unclear = blocked("prerequisite-missing", "git could not compare the paths")
-        return ending if ending.verdict == "blocked" else unclear
-    paths = [name for name in execution.run.result.stdout.decode("utf-8", "replace").split("\0") if name]
-    if ending.exit_code == 0:
-        return replace(ending, explanation="unchanged since the baseline")
-    return replace(ending, explanation=f"changed since the baseline: {', '.join(paths[:10])}")
+def _compared_paths(found: Comparison, baseline: str) -> Ending:
+    if found.missing:
+        text = f"needs {', '.join(found.missing)} at {baseline}, where it is not"
+        return blocked("prerequisite-missing", text)
+    if found.changed:
+        text = f"changed since the baseline: {', '.join(found.changed[:_MOST_PATHS])}"
+        return Ending(verdict="fail", explanation=text)
+    return Ending(verdict="pass", explanation="unchanged since the baseline", doubt=found.doubt)
 
 
 def _observations(item: PlannedItem, execution: Execution) -> tuple[str, ...]:

@@ -40,9 +40,22 @@ def command_variables(
 
 
 def own_environment(env: Environment, root: Path) -> Environment:
-    """What our own git calls see: as ``env``, but no program that the reviewed workspace brings along (spec 9.12)."""
+    """What our own git calls see: as ``env``, but no program that the reviewed workspace brings along (spec 9.12).
+
+    Nor does it say by ``git replace`` which content a commit has.
+    """
     folders = (env.get("PATH") or DEFAULT_PATH).split(":")
-    return env.updated({"PATH": ":".join(folder for folder in folders if _is_outside(folder, root)) or DEFAULT_PATH})
+    path = ":".join(folder for folder in folders if _is_outside(folder, root)) or DEFAULT_PATH
+    given = env.get("GIT_CONFIG_COUNT") or "0"
+    number = int(given) if given.isdecimal() else 0
+    return env.updated(
+        {
+            "PATH": path,
+            "GIT_CONFIG_COUNT": str(number + 1),
+            f"GIT_CONFIG_KEY_{number}": "core.useReplaceRefs",
+            f"GIT_CONFIG_VALUE_{number}": "false",
+        }
+    )
 
 
 def find_shell(env: Environment) -> Shell:

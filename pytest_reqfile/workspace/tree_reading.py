@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from pytest_reqfile.errors import FileError
+from pytest_reqfile.workspace.snapshot import read_regular
 
 _CHUNK: Final = 1024 * 1024
+_LARGEST_TEXT: Final = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,15 @@ def read_entry(root: Path, path: str, algorithm: str) -> TreeEntry | None:
         return None
     except OSError as error:
         raise FileError(f"{path}: cannot read: {error.strerror}") from error
+
+
+def blob_with_unix_lines(root: Path, path: str, algorithm: str) -> str | None:
+    """The id git would give the text at ``path`` with CRLF turned into LF; None for what is too large to be a text."""
+    try:
+        data = read_regular(root / path, path, _LARGEST_TEXT)
+    except (OSError, FileError):
+        return None
+    return object_id(algorithm, b"blob", data.replace(b"\r\n", b"\n"))
 
 
 def object_id(algorithm: str, kind: bytes, data: bytes) -> str:
