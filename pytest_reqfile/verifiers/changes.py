@@ -123,6 +123,14 @@ def _staged(tree: Tree, with_lines: bool) -> ChangeSet:
         raise GitError(f"resolve staged files: {error}") from None
 
 
+def changes_between(tree: Tree, git: Git, old: str, new: str, *, with_lines: bool) -> ChangeSet:
+    """What differs between two commits (object ids); ``tree`` holds the files of the new one.
+
+    ``git`` works in the project's folder of the repository. Raises GitError.
+    """
+    return ChangeSet(_sorted(_diff(tree, git, (old, new, "--"), with_lines)))
+
+
 def _inside(tree: Tree) -> Git:
     if tree.git is None or not tree.in_git:
         raise GitError(f"{tree.root} is not inside a git repository")
