@@ -1,16 +1,17 @@
-"""HTTP requests to a model service: bounded in time and size, never redirected (libraries.md 8)."""
+"""HTTP requests to a model service or a forge: bounded in time and size, never redirected (libraries.md 8)."""
 
 from __future__ import annotations
 
 import http.client
 import io
+import select
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 from urllib.parse import SplitResult, urlsplit
 
@@ -65,15 +66,22 @@ class HttpTransport:
         self._context: ssl.SSLContext | None = None
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> HttpReply:
-        """See ``Transport``. A kept connection that the server has closed meanwhile is replaced once."""
-        target = _target(url)
+        """See ``Transport``."""
+        return self._ask(_Request(target=_target(url), method="POST", headers=headers, body=body))
+
+    def get(self, url: str, headers: Mapping[str, str]) -> HttpReply:
+        """The complete reply to a GET, under the same rules."""
+        return self._ask(_Request(target=_target(url), method="GET", headers=headers, body=None))
+
+    def _ask(self, request: _Request) -> HttpReply:
+        """A kept connection that the server has closed meanwhile is replaced once."""
         expires = time.monotonic() + self._seconds
-        connection = self._kept(target)
+        connection = self._kept(request.target)
         if connection is not None:
-            reply = self._exchange(connection, target, headers, body, expires, kept=True)
+            reply = self._exchange(connection, request, expires, kept=True)
             if reply is not None:
                 return reply
-        reply = self._exchange(self._connect(target, expires), target, headers, body, expires, kept=False)
+        reply = self._exchange(self._connect(request.target, expires), request, expires, kept=False)
         assert reply is not None, "only a kept connection may be stale"
         return reply
 
@@ -93,21 +101,12 @@ class HttpTransport:
         for connection in kept:
             self._drop(connection)
 
-    def _exchange(
-        self,
-        connection: _Connection,
-        target: SplitResult,
-        headers: Mapping[str, str],
-        body: bytes,
-        expires: float,
-        *,
-        kept: bool,
-    ) -> HttpReply | None:
+    def _exchange(self, connection: _Connection, request: _Request, expires: float, *, kept: bool) -> HttpReply | None:
         """The reply; None when a kept connection turned out to be closed before a byte of it came."""
         keep = False
         try:
             connection.expire_at(expires)
-            response = connection.send(target, headers, body)
+            response = connection.send(request)
             reply = connection.read(response, self._limit)
             keep = not response.will_close
             return reply
@@ -119,7 +118,7 @@ class HttpTransport:
             raise self._failure(error, connection) from error
         finally:
             if keep and not self._aborted:
-                self._keep(target, connection)
+                self._keep(request.target, connection)
             else:
                 self._drop(connection)
 
@@ -152,9 +151,13 @@ class HttpTransport:
             return self._context
 
     def _kept(self, target: SplitResult) -> _Connection | None:
-        with self._lock:
-            idle = self._idle.get((target.scheme, target.netloc))
-            return idle.pop() if idle else None
+        while True:
+            with self._lock:
+                idle = self._idle.get((target.scheme, target.netloc))
+                connection = idle.pop() if idle else None
+            if connection is None or connection.is_quiet():
+                return connection
+            self._drop(connection)
 
     def _keep(self, target: SplitResult, connection: _Connection) -> None:
         with self._lock:
@@ -164,6 +167,16 @@ class HttpTransport:
         with self._lock:
             self._open.discard(connection)
         connection.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    """What is asked; ``repr`` leaves out the headers, which hold keys."""
+
+    target: SplitResult
+    method: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes | None
 
 
 class _Connection:
@@ -191,9 +204,10 @@ class _Connection:
         self._socket.expires = expires
         self.answered = False
 
-    def send(self, target: SplitResult, headers: Mapping[str, str], body: bytes) -> http.client.HTTPResponse:
+    def send(self, request: _Request) -> http.client.HTTPResponse:
+        target = request.target
         path = target.path + (f"?{target.query}" if target.query else "")
-        self._client.request("POST", path, body=body, headers={**_ALWAYS, **headers})
+        self._client.request(request.method, path, body=request.body, headers={**_ALWAYS, **request.headers})
         response = self._client.getresponse()
         self.answered = True
         return response
@@ -205,6 +219,10 @@ class _Connection:
         if response.length:
             raise ValueError("the answer was cut off")
         return HttpReply(status=response.status, body=data, retry_after=_retry_after(response.getheader("Retry-After")))
+
+    def is_quiet(self) -> bool:
+        """Whether nothing waits to be read: neither the end, nor what the next request would take for its answer."""
+        return self._socket.is_quiet()
 
     def cut(self) -> None:
         """End what runs on the connection, from another thread."""
@@ -235,6 +253,11 @@ class _BoundedSocket:
     def makefile(self, mode: str) -> io.BufferedReader:
         del mode
         return io.BufferedReader(_BoundedStream(self, self._socket.makefile("rb", buffering=0)))
+
+    def is_quiet(self) -> bool:
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return not poll.poll(0)
 
     def cut(self) -> None:
         with suppress(OSError):  # closed meanwhile
