@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_reqfile.errors import FileError
+from pytest_reqfile.lock.content_folder import content_folder
 from pytest_reqfile.lock.remotes import CachedTree
 from pytest_reqfile.lock.values import Entry
 from pytest_reqfile.project.values import Source
@@ -18,8 +19,6 @@ from pytest_reqfile.workspace.walk import Walk
 
 BOOKKEEPING: Final = ".cache_meta.json"
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
-_CONFIG_FOLDER: Final = ".ai-rulez"
-_CONTENT: Final = ("rules", "context", "skills", "agents")
 _MAX_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -79,7 +78,7 @@ class AiRulezCache:
         walk = Walk(root / "includes" / include_folder(source.name, source.source))
         if walk.kind("") != "folder":
             return None
-        content = _content_folder(walk, source)
+        content = content_folder(source, lambda path: walk.kind(path) == "folder")
         return CachedTree(folder=walk.root / content, commit=_fetched_commit(walk)) if content is not None else None
 
     def _skill_source(self, root: Path, source: Source, entry: Entry) -> CachedTree | None:
@@ -88,23 +87,6 @@ class AiRulezCache:
         if path is None or walk.kind(path) != "folder":
             return None
         return CachedTree(folder=walk.root / path, commit=entry.commit)
-
-
-def _content_folder(walk: Walk, source: Source) -> str | None:
-    """Which folder of a checkout an include's digest is over."""
-    path = normalised(source.path)
-    if path is None:
-        return None
-    if source.format == "okf":
-        return path if walk.kind(path) == "folder" else None
-    for inner in (_CONFIG_FOLDER, f"{path}/{_CONFIG_FOLDER}" if path else _CONFIG_FOLDER):
-        if walk.kind(inner) == "folder":
-            return inner
-    return next((base for base in (path, "") if _holds_content(walk, base)), None)
-
-
-def _holds_content(walk: Walk, base: str) -> bool:
-    return any(walk.kind(f"{base}/{name}" if base else name) == "folder" for name in _CONTENT)
 
 
 def _fetched_commit(walk: Walk) -> str:

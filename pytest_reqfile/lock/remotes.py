@@ -23,6 +23,7 @@ TABLES: Final[dict[SourceTable, EntryTable]] = {
 _TREES: Final[dict[EntryTable, TreeKind]] = {"include": "include", "skill": "installed-skill", "source": "skill-source"}
 _USER: Final = re.compile(r"(?<=://)[^/@]*@")
 _RANGE_MARKS: Final = frozenset("^~* ")
+_FULL_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _FILE_URL: Final = re.compile(r"(?:git\+)?file://", re.IGNORECASE)
 
 
@@ -73,6 +74,11 @@ def requested_ref(source: Source) -> str:
 def is_range(source: Source) -> bool:
     """Whether it asks for a range of versions: by ``version``, or by a ``ref`` that git could not have."""
     return bool(source.version) or any(char in _RANGE_MARKS for char in source.ref)
+
+
+def is_full_commit(ref: str) -> bool:
+    """Whether a ref is a whole commit id in git's own spelling, which names that commit and nothing else."""
+    return _FULL_COMMIT.fullmatch(ref) is not None
 
 
 def recorded_path(source: Source) -> str:

@@ -8,22 +8,57 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pytest_reqfile.errors import FileError, GitError, WorkspaceError
+from pytest_reqfile.errors import FileError, WorkspaceError
 from pytest_reqfile.workspace.git import Git, TreeFile
+from pytest_reqfile.workspace.paths import ancestors, folder_of
+from pytest_reqfile.workspace.tree_listing import CommitTree, EndlessTreeError
 
 MAX_FILES: Final = 200_000
 MAX_BYTES: Final = 1024 * 1024 * 1024
+_LISTED_FOR_EACH: Final = 4
+"""Folders, submodules and links that lead out are listed besides the files that count."""
 _BYTES_AT_ONCE: Final = 32 * 1024 * 1024
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _EXECUTABLE: Final = "100755"
 _SYMLINK: Final = "120000"
 _FORBIDDEN_NAMES: Final = frozenset({"", ".", "..", ".git"})
 _HEADER: Final = "reqfile-manifest 1"
+
+
+HasFolder = Callable[[str], bool]
+"""Whether a real folder is at a path of a commit."""
+
+
+class NoSuchPartError(WorkspaceError):
+    """A commit does not have the folder that is meant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What of a commit is extracted, and how.
+
+    ``choose`` picks the folder, which becomes the root; ``what`` names it where there is none. ``name`` tells this part
+    of a commit from others of the same commit. ``exact`` is for what is pinned and read by those who follow no link:
+    every symlink is made as it is written (else those that lead out are left out), and names that some disks take for
+    one are refused.
+    """
+
+    name: str = ""
+    what: str = ""
+    choose: Callable[[HasFolder], str | None]
+    max_files: int = MAX_FILES
+    max_bytes: int = MAX_BYTES
+    exact: bool = False
+
+
+WHOLE: Final = Part(choose=lambda _: "")
+"""The whole commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,28 +86,46 @@ class ExtractedTree:
         return cls(root=root, paths=paths) if whole else None
 
 
-def extract_tree(git: Git, commit: str, folder: Path) -> bytes:
+def extract_tree(git: Git, commit: str, folder: Path, part: Part = WHOLE) -> bytes:
     """Write the files of ``commit`` into the empty ``folder``; returns the manifest that ``ExtractedTree.read`` takes.
 
-    Symlinks that lead out of the tree and submodules are left out. Raises WorkspaceError for a name that would leave
-    the folder, for a tree beyond MAX_FILES or MAX_BYTES, and for whatever cannot be written.
+    Submodules are left out, and symlinks that lead out of the tree unless the ``part`` is ``exact``. Raises
+    WorkspaceError for a name that would leave the folder, for a tree beyond its limits, and for whatever cannot be
+    written.
     """
-    entries = [entry for entry in git.tree_files(commit) if entry.is_regular or entry.mode == _SYMLINK]
+    entries = _listed(CommitTree(git=git, commit=commit), part)
     _refuse_names(commit, entries)
-    sizes = _sizes(git, entries)
-    if len(entries) > MAX_FILES or sum(sizes[entry.oid] for entry in entries) > MAX_BYTES:
-        raise WorkspaceError(
-            f"commit {commit} is too large to be a source: at most {MAX_FILES} files and {MAX_BYTES // 1024**2} MiB"
-        )
+    if part.exact:
+        _refuse_twins(commit, entries)
+    sizes = git.sizes(entry.oid for entry in entries)
+    if len(entries) > part.max_files or sum(sizes[entry.oid] for entry in entries) > part.max_bytes:
+        raise _too_large(commit, part)
     try:
         links = _write_files(git, entries, sizes, folder)
-        kept = _write_links(links, folder)
+        kept = _write_links(links, folder, every=part.exact)
     except OSError as error:
         place = os.fsdecode(error.filename2 or error.filename or folder)
         raise FileError(f"cannot write {place}: {error.strerror}") from error
     written = [entry for entry in entries if entry.is_regular or entry.path in kept]
     records = (f"{entry.mode} {sizes[entry.oid]}\t{entry.path}" for entry in written)
     return os.fsencode("\0".join((f"{_HEADER} {len(written)}", *records)) + "\0")
+
+
+def _listed(tree: CommitTree, part: Part) -> tuple[TreeFile, ...]:
+    """The files and symlinks that are meant."""
+    folder = part.choose(tree.has_folder)
+    if folder is None:
+        raise NoSuchPartError(f"commit {tree.commit} has no {part.what}")
+    try:
+        files = tree.files(folder, _LISTED_FOR_EACH * part.max_files)
+    except EndlessTreeError as error:
+        raise WorkspaceError(f"{_too_large(tree.commit, part)}; {error}") from error
+    return tuple(file for file in files if file.is_regular or file.mode == _SYMLINK)
+
+
+def _too_large(commit: str, part: Part) -> WorkspaceError:
+    limits = f"at most {part.max_files} files and {part.max_bytes // 1024**2} MiB"
+    return WorkspaceError(f"commit {commit} is too large to be a source: {limits}")
 
 
 def _refuse_names(commit: str, entries: Iterable[TreeFile]) -> None:
@@ -82,16 +135,16 @@ def _refuse_names(commit: str, entries: Iterable[TreeFile]) -> None:
             raise WorkspaceError(f"commit {commit} is refused: its tree holds the unsafe path {entry.path!r}")
 
 
-def _sizes(git: Git, entries: Iterable[TreeFile]) -> dict[str, int]:
-    oids = tuple(dict.fromkeys(entry.oid for entry in entries))
-    if not oids:
-        return {}
-    asked = "".join(f"{oid}\n" for oid in oids).encode()
-    lines = os.fsdecode(git.run(("cat-file", "--batch-check=%(objectname) %(objectsize)"), asked)).splitlines()
-    found = [line.partition(" ") for line in lines]
-    if any(not size.isdecimal() for _, _, size in found):
-        raise GitError("git cat-file --batch-check failed: an object of the commit is missing")
-    return {oid: int(size) for oid, _, size in found}
+def _refuse_twins(commit: str, entries: Iterable[TreeFile]) -> None:
+    """Where a disk takes two names for one, only one of their files would be there: no digest could hold everywhere."""
+    spelled: dict[str, str] = {}
+    for entry in entries:
+        for path in (entry.path, *ancestors(folder_of(entry.path))[:-1]):
+            first = spelled.setdefault(unicodedata.normalize("NFC", path.casefold()), path)
+            if first != path:
+                raise WorkspaceError(
+                    f"commit {commit} is refused: its tree holds {first!r} and {path!r}, which are one on some disks"
+                )
 
 
 def _write_files(
@@ -128,18 +181,27 @@ def _write_file(path: Path, content: bytes, *, executable: bool) -> None:
         stream.write(content)
 
 
-def _write_links(links: Iterable[tuple[str, bytes]], folder: Path) -> frozenset[str]:
-    """Make the symlinks that stay inside the tree, wherever their chain leads; the paths of those that were kept."""
-    usable = [(path, target) for path, target in links if target and b"\0" not in target and target[:1] != b"/"]
+def _write_links(links: Iterable[tuple[str, bytes]], folder: Path, *, every: bool) -> frozenset[str]:
+    """Make the symlinks that stay inside the tree, wherever their chain leads, or ``every`` one that can be made.
+
+    Returns the paths of those that were kept.
+    """
+    usable = [
+        (path, target) for path, target in links if target and b"\0" not in target and (every or target[:1] != b"/")
+    ]
     for path, _ in usable:  # all folders before the first link: none is ever made through one
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
     for path, target in usable:
         os.symlink(target, os.fsencode(folder / path))
     border = Path(os.path.realpath(folder))
-    outside = [path for path, _ in usable if not Path(os.path.realpath(folder / path)).is_relative_to(border)]
+    outside = [path for path, _ in usable if not every and not _leads_into(border, folder / path)]
     for path in outside:
         (folder / path).unlink()
     return frozenset(path for path, _ in usable).difference(outside)
+
+
+def _leads_into(border: Path, link: Path) -> bool:
+    return Path(os.path.realpath(link)).is_relative_to(border)
 
 
 def _is_whole(root: Path, record: str) -> bool:

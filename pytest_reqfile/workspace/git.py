@@ -200,11 +200,30 @@ class Git:
 
     def blobs(self, oids: Iterable[str]) -> dict[str, bytes]:
         """The content of blobs by object id, through one process whatever their number."""
+        return self._objects(oids, "blob")
+
+    def trees(self, oids: Iterable[str]) -> dict[str, bytes]:
+        """The content of tree objects, as git stores them."""
+        return self._objects(oids, "tree")
+
+    def sizes(self, oids: Iterable[str]) -> dict[str, int]:
+        """How many bytes objects have; raises ``GitError`` if one is missing."""
+        wanted = tuple(dict.fromkeys(map(_object_id, oids)))
+        if not wanted:
+            return {}
+        asked = "".join(f"{oid}\n" for oid in wanted).encode()
+        lines = os.fsdecode(self.run(("cat-file", "--batch-check=%(objectname) %(objectsize)"), asked)).splitlines()
+        found = [line.partition(" ") for line in lines]
+        if any(not size.isdecimal() for _, _, size in found):
+            raise GitError("git cat-file --batch-check failed: an object of the commit is missing")
+        return {oid: int(size) for oid, _, size in found}
+
+    def _objects(self, oids: Iterable[str], kind: str) -> dict[str, bytes]:
         wanted = tuple(dict.fromkeys(map(_object_id, oids)))
         if not wanted:
             return {}
         out = self.run(("cat-file", "--batch"), stdin="".join(f"{oid}\n" for oid in wanted).encode())
-        return dict(_batch(out, wanted))
+        return dict(_batch(out, wanted, kind))
 
     def hashes(self, paths: Sequence[str]) -> dict[str, str]:
         """The object ids that git would give files of the working tree, its filters and line endings applied."""
@@ -337,13 +356,13 @@ def _tree_file(entry: str) -> TreeFile:
     return TreeFile(path=path, mode=mode, oid=oid)
 
 
-def _batch(out: bytes, wanted: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def _batch(out: bytes, wanted: Sequence[str], expected: str) -> Iterator[tuple[str, bytes]]:
     """The answers of ``cat-file --batch``: ``OID TYPE SIZE``, the content, a newline; or ``OID missing``."""
     at = 0
     for oid in wanted:
         end = out.index(b"\n", at)
         kind, _, size = os.fsdecode(out[at:end]).partition(" ")[2].partition(" ")
-        if kind != "blob":
-            raise GitError(f"git cat-file --batch failed: expected the blob {oid}, found {kind or 'nothing'}")
+        if kind != expected:
+            raise GitError(f"git cat-file --batch failed: expected the {expected} {oid}, found {kind or 'nothing'}")
         start, at = end + 1, end + 2 + int(size)
         yield oid, out[start : at - 1]

@@ -20,7 +20,11 @@ _LISTING_LIMIT: Final = 64 * 1024 * 1024
 # Nobody is there to answer: no helper may ask, and nothing that git starts on its own may outlive the call.
 _UNATTENDED: Final = {"GCM_INTERACTIVE": "never"}
 _NO_HOUSEKEEPING: Final = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
+_ONE_FILE: Final = ("-c", "fetch.unpackLimit=1")
+"""What comes is kept as the one file it is, whose size can be limited."""
 _FETCH: Final = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+_BLOCK: Final = 512
+_TOO_LARGE: Final = re.compile(r"died of signal 25\b|File too large|signal: File size limit")
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -28,33 +32,58 @@ _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]+@")
 class Remotes:
     """Asks remote repositories. Limits are in seconds; a remote that does not answer in time is a ``GitError``.
 
-    git never prompts: there is no terminal, and credentials come from helpers and agents only.
+    git never prompts: there is no terminal, and credentials come from helpers, agents and ``settings`` only. These are
+    pairs of git's configuration, which reach git by its environment, so that no list of processes shows them.
+    ``protocols`` limits what git may speak, whatever the configuration of the user turns a URL into; None leaves it to
+    git.
     """
 
     environment: Environment
     listing_seconds: float = LISTING_SECONDS
     fetch_seconds: float = FETCH_SECONDS
+    protocols: tuple[str, ...] | None = None
+    settings: tuple[tuple[str, str], ...] = ()
 
     def tags(self, url: str, *patterns: str) -> str:
         """The listing of ``git ls-remote --tags`` for ``patterns`` (all tags without one)."""
+        return self._list(url, "--tags", *patterns)
+
+    def references(self, url: str, *patterns: str) -> str:
+        """The listing of ``git ls-remote`` for ``patterns``; they match the end of names, and are globs."""
+        return self._list(url, "", *patterns)
+
+    def _list(self, url: str, what: str, *patterns: str) -> str:
         # No repository around us has a say in where the tags are read.
-        arguments = (f"--git-dir={os.devnull}", "ls-remote", "--tags", "--end-of-options", url, *patterns)
-        return os.fsdecode(self._run(arguments, url, self.listing_seconds))
+        options = (f"--git-dir={os.devnull}", "ls-remote", *((what,) if what else ()), "--end-of-options")
+        return os.fsdecode(self._run((*options, url, *patterns), url, self.listing_seconds))
 
     def fetch(self, store: Path, url: str, commit: str) -> None:
         """Bring one commit and its history into the bare repository ``store``; no reference is written."""
         into = (f"--git-dir={store}", *_NO_HOUSEKEEPING, *_FETCH)
         self._run((*into, "--end-of-options", url, commit), url, self.fetch_seconds)
 
+    def fetch_alone(self, store: Path, url: str, commit: str, limit: int) -> None:
+        """Bring one commit without its history into the empty bare repository ``store``.
+
+        Raises ``GitError`` where git would write a file of more than ``limit`` bytes.
+        """
+        into = (f"--git-dir={store}", *_NO_HOUSEKEEPING, *_ONE_FILE, *_FETCH, "--depth=1")
+        try:
+            self._run((*into, "--end-of-options", url, commit), url, self.fetch_seconds, _limited(limit))
+        except GitError as error:
+            if _TOO_LARGE.search(str(error)):
+                raise GitError(f"it is larger than {limit // 1024**2} MiB") from error
+            raise
+
     def shown(self, text: str) -> str:
         """``text`` without user and password of its URLs: what a remote is reached with is no one's to read."""
         return _CREDENTIALS.sub("", text)
 
-    def _run(self, arguments: Sequence[str], url: str, seconds: float) -> bytes:
+    def _run(self, arguments: Sequence[str], url: str, seconds: float, prefix: tuple[str, ...] = ()) -> bytes:
         done = run_command(
-            ("git", *HARDENED, *arguments),
+            (*prefix, "git", *HARDENED, *arguments),
             cwd=Path.cwd(),
-            env=for_git(self.environment).updated(_UNATTENDED),
+            env=for_git(self.environment).updated({**_UNATTENDED, **self._allowed(), **self._configured()}),
             timeout=seconds,
             limit=_LISTING_LIMIT,
         )
@@ -66,6 +95,30 @@ class Remotes:
             said = os.fsdecode(done.stderr).strip() or f"git ended with {_ending(done.exit, done.signal)}"
             raise GitError(self.shown(said))
         return done.stdout
+
+    def _allowed(self) -> dict[str, str]:
+        """What git may speak: never more than the user allows."""
+        if self.protocols is None:
+            return {}
+        allowed = self.environment.get("GIT_ALLOW_PROTOCOL")
+        users = None if allowed is None else allowed.split(":")
+        return {"GIT_ALLOW_PROTOCOL": ":".join(one for one in self.protocols if users is None or one in users)}
+
+    def _configured(self) -> dict[str, str]:
+        """The settings, after those that the environment has already."""
+        if not self.settings:
+            return {}
+        known = self.environment.get("GIT_CONFIG_COUNT") or "0"
+        first = int(known) if known.isdecimal() else 0
+        variables = {"GIT_CONFIG_COUNT": str(first + len(self.settings))}
+        for number, (key, value) in enumerate(self.settings, first):
+            variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        return variables
+
+
+def _limited(limit: int) -> tuple[str, ...]:
+    """A shell that lets the rest of the line write no larger file (POSIX counts in 512 bytes), and becomes it."""
+    return ("sh", "-c", 'ulimit -f "$0" && exec "$@"', str(-(-limit // _BLOCK)))
 
 
 def _ending(code: int | None, signal: int | None) -> str:

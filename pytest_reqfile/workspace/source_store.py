@@ -3,7 +3,7 @@
 ::
 
     objects.git/      what was fetched; no references, never pruned
-    commits/<sha>/    the extracted tree of a commit
+    commits/<sha>/    the extracted tree of a commit; of a part of it ``<sha>-<name of the part>``
     manifests/<sha>   what the extracted tree must hold, so that a damaged one is noticed
     tags              ``owner/repo tag sha`` lines: the last resolution of each tag
     lock              held for a moment while one of these is replaced
@@ -22,7 +22,7 @@ from typing import Final
 
 from pytest_reqfile.errors import FileError, GitError
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.extraction import ExtractedTree, extract_tree
+from pytest_reqfile.workspace.extraction import WHOLE, ExtractedTree, Part, extract_tree
 from pytest_reqfile.workspace.files import exclusive_lock, remove_folder, write_atomic
 from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.git_call import GitReply
@@ -50,9 +50,14 @@ class SourceStore:
         self.objects = folder / "objects.git"
         self._environment = environment
 
-    def extracted(self, commit: str) -> ExtractedTree | None:
+    def extracted(self, commit: str, part: Part = WHOLE) -> ExtractedTree | None:
         """The extracted tree of ``commit`` if it is here and whole; None otherwise."""
-        return ExtractedTree.read(self._tree(commit), self._manifest(commit))
+        return ExtractedTree.read(self._tree(commit, part), self._manifest(commit, part))
+
+    def kept(self, commit: str, part: Part) -> Path | None:
+        """The folder of an extracted part as it is now, damaged or not; None if it is not here."""
+        folder = self._tree(commit, part)
+        return folder if folder.is_dir() and not folder.is_symlink() else None
 
     def has_commit(self, commit: str) -> bool:
         """Whether the bare store holds the commit."""
@@ -85,17 +90,33 @@ class SourceStore:
             self._install(staged, self.objects, replace=True)
             return True
 
+    def receive_part(
+        self, fetch: Callable[[Path], None], commit: str, part: Part, *, anew: bool = False
+    ) -> ExtractedTree | None:
+        """Extract a part of what ``fetch(store)`` brings into a bare store that is gone afterwards.
+
+        A whole tree that is here is kept unless ``anew``. None where the commit was not brought in.
+        """
+        with self._staging("objects") as staged:
+            self._make_bare(staged)
+            fetch(staged)
+            return self._extract(staged, commit, part, anew=anew) if _has(self._git(staged), commit) else None
+
     def extract(self, commit: str) -> ExtractedTree:
         """Extract a commit the bare store holds; a tree that another process extracted meanwhile is taken as it is."""
+        return self._extract(self.objects, commit, WHOLE, anew=False)
+
+    def _extract(self, store: Path, commit: str, part: Part, *, anew: bool) -> ExtractedTree:
+        place = self._tree(commit, part)
         with self._staging("commit") as staged:
-            manifest = extract_tree(self._git(self.objects), commit, staged)
+            manifest = extract_tree(self._git(store), commit, staged, part)
             with self._locked():
-                if self.extracted(commit) is None:
-                    self._replace(staged, self._tree(commit))
-                    write_atomic(self._manifest(commit), manifest, parents=True)
-        tree = self.extracted(commit)
+                if anew or self.extracted(commit, part) is None:
+                    self._replace(staged, place)
+                    write_atomic(self._manifest(commit, part), manifest, parents=True)
+        tree = self.extracted(commit, part)
         if tree is None:
-            raise FileError(f"cannot write {self._tree(commit)}: it changed while it was written")
+            raise FileError(f"cannot write {place}: it changed while it was written")
         return tree
 
     def known_tag(self, repo: str, tag: str) -> str | None:
@@ -119,13 +140,13 @@ class SourceStore:
         except OSError:
             return {}
         fields = (line.split(" ") for line in text.split("\n"))
-        return {(f[0], f[1]): f[2] for f in fields if len(f) == _TAG_LINE_FIELDS and _is_commit(f[2])}
+        return {(f[0], f[1]): f[2] for f in fields if len(f) == _TAG_LINE_FIELDS and is_commit(f[2])}
 
-    def _tree(self, commit: str) -> Path:
-        return self.folder / "commits" / commit
+    def _tree(self, commit: str, part: Part) -> Path:
+        return self.folder / "commits" / _name(commit, part)
 
-    def _manifest(self, commit: str) -> Path:
-        return self.folder / "manifests" / commit
+    def _manifest(self, commit: str, part: Part) -> Path:
+        return self.folder / "manifests" / _name(commit, part)
 
     def _git(self, store: Path) -> Git:
         return BareStore(store, self._environment)
@@ -188,5 +209,13 @@ def _has(git: Git, commit: str) -> bool:
         return False
 
 
-def _is_commit(text: str) -> bool:
+def _name(commit: str, part: Part) -> str:
+    """Raises ValueError for what is no object id: nothing else becomes the name of a folder."""
+    if not is_commit(commit):
+        raise ValueError(f"expected a full object id, found {commit!r}")
+    return f"{commit}-{part.name}" if part.name else commit
+
+
+def is_commit(text: str) -> bool:
+    """Whether ``text`` is a full object id, in the only spelling git writes."""
     return len(text) == 40 and not set(text) - set("0123456789abcdef")

@@ -13,12 +13,12 @@ Entry = tuple[str, str, str]
 
 def blob(repo: Repo, content: bytes) -> str:
     """The id of a new blob."""
-    return _hash_object(repo, "blob", content)
+    return hash_object(repo, "blob", content)
 
 
 def tree(repo: Repo, entries: Iterable[Entry]) -> str:
     """The id of a new tree with exactly these entries in this order, whatever their names."""
-    return _hash_object(
+    return hash_object(
         repo, "tree", b"".join(f"{mode} {name}".encode() + b"\0" + bytes.fromhex(oid) for mode, name, oid in entries)
     )
 
@@ -30,7 +30,8 @@ def commit(repo: Repo, tree_id: str) -> str:
     return oid
 
 
-def _hash_object(repo: Repo, kind: str, content: bytes) -> str:
+def hash_object(repo: Repo, kind: str, content: bytes) -> str:
+    """The id of a new object of this content, whether it makes sense or not."""
     done = subprocess.run(
         ("git", "hash-object", "-t", kind, "--literally", "-w", "--stdin"),
         input=content,

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pytest_reqfile.errors import WorkspaceError
+from pytest_reqfile.errors import GitError, WorkspaceError
 from pytest_reqfile.workspace import extraction
-from pytest_reqfile.workspace.extraction import ExtractedTree, extract_tree
+from pytest_reqfile.workspace.extraction import (
+    WHOLE,
+    ExtractedTree,
+    HasFolder,
+    NoSuchPartError,
+    Part,
+    extract_tree,
+)
+from pytest_reqfile.workspace.tree_listing import CommitTree
 from tests.support import Repo
+from tests.support.trees import blob, hash_object, tree
+from tests.support.trees import commit as commit_tree
 
 
 def extract(repo: Repo, commit: str, tmp_path: Path) -> ExtractedTree:
@@ -81,18 +92,99 @@ def test_an_empty_commit_is_an_empty_tree(repo: Repo, tmp_path: Path) -> None:
     assert extract(repo, repo.git("rev-parse", "HEAD"), tmp_path).list_files() == ()
 
 
-@pytest.mark.parametrize("bound", ["MAX_FILES", "MAX_BYTES"])
-def test_a_tree_that_is_too_large_is_refused(
-    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str
-) -> None:
+@pytest.mark.parametrize("part", [replace(WHOLE, max_files=1), replace(WHOLE, max_bytes=5)], ids=["files", "bytes"])
+def test_a_tree_that_is_too_large_is_refused(repo: Repo, tmp_path: Path, part: Part) -> None:
     """Before anything is written."""
-    monkeypatch.setattr(extraction, bound, 1)
     repo.write("a", "one")
     repo.write("b", "two")
     commit = repo.commit()
     with pytest.raises(WorkspaceError, match=f"commit {commit} is too large to be a source"):
-        extract_tree(repo.workspace_git(), commit, tmp_path)
+        extract_tree(repo.workspace_git(), commit, tmp_path, part)
     assert not (tmp_path / "a").exists()
+
+
+def test_a_tree_that_names_more_than_any_disk_holds_is_refused(repo: Repo, tmp_path: Path) -> None:
+    """Ten objects that name ten to the tenth files; folders in folders without end; each within a moment."""
+    inner = tree(repo, [("100644", str(number), blob(repo, b"x")) for number in range(10)])
+    for _ in range(9):
+        inner = tree(repo, [("40000", str(number), inner) for number in range(10)])
+    with pytest.raises(WorkspaceError, match="is too large to be a source: .*; it names more than is looked at"):
+        extract_tree(repo.workspace_git(), commit_tree(repo, inner), tmp_path, replace(WHOLE, max_files=10))
+    for _ in range(201):
+        inner = tree(repo, [("40000", "d", inner)])
+    with pytest.raises(WorkspaceError, match="nested deeper than 200 levels"):
+        extract_tree(repo.workspace_git(), commit_tree(repo, inner), tmp_path)
+
+
+def test_a_malformed_tree_is_an_error(repo: Repo, tmp_path: Path) -> None:
+    """What git would not have written: an id that is cut, a mode of letters."""
+    for content in (b"100644 a\0" + b"1" * 19, b"10x644 a\0" + b"1" * 20):
+        folder = tree(repo, [("40000", "d", hash_object(repo, "tree", content))])
+        with pytest.raises(GitError, match=r"malformed|not a valid object|failed"):
+            extract_tree(repo.workspace_git(), commit_tree(repo, folder), tmp_path)
+
+
+def test_files_are_listed_as_git_lists_them(repo: Repo, tmp_path: Path) -> None:
+    """Order, modes (an old 100664 is a plain file) and ids."""
+    for path in ("a.b", "a/b", "a-b", "A", "z/y/x"):
+        repo.write(path, path)
+    repo.write("run", "run", mode=0o755)
+    repo.symlink("link", "a")
+    commit = repo.commit()
+    git = repo.workspace_git()
+    assert CommitTree(git=git, commit=commit).files("", 100) == git.tree_files(commit)
+    old = commit_tree(repo, tree(repo, [("100664", "a", blob(repo, b"x")), ("100775", "b", blob(repo, b"x"))]))
+    assert CommitTree(git=git, commit=old).files("", 100) == git.tree_files(old)
+
+
+def test_a_part_of_a_commit(repo: Repo, tmp_path: Path) -> None:
+    """The folder that is chosen becomes the root; a link to a folder is none."""
+    repo.write("x/rules/a.md", "a")
+    repo.symlink("rules", "x/rules")
+    commit = repo.commit()
+    seen: list[bool] = []
+
+    def choose(has_folder: HasFolder) -> str | None:
+        seen.extend(map(has_folder, ("", "rules", "x", "x/rules/a.md", "nowhere")))
+        return "x"
+
+    extract_tree(repo.workspace_git(), commit, tmp_path, Part(choose=choose))
+    assert [path.name for path in tmp_path.glob("rules/*")] == ["a.md"]
+    assert seen == [True, False, True, False, False]
+    with pytest.raises(NoSuchPartError, match=f"^commit {commit} has no rules$"):
+        extract_tree(repo.workspace_git(), commit, tmp_path, Part(choose=lambda _: None, what="rules"))
+
+
+def test_exact_parts_keep_every_link_as_it_is_written(repo: Repo, tmp_path: Path) -> None:
+    """Their digest covers where links lead; nothing is written through one."""
+    links = {"inner": "dir/file", "abs": "/etc/passwd", "out": "../secret"}
+    repo.write("dir/file")
+    for path, target in links.items():
+        repo.symlink(path, target)
+    folder = tmp_path / "extracted"
+    folder.mkdir()
+    extract_tree(repo.workspace_git(), repo.commit(), folder, replace(WHOLE, exact=True))
+    assert {path: os.readlink(folder / path) for path in links} == links
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("a/X.md", "a/x.md"), ("Rules/a.md", "rules/b.md"), ("caf\u00e9", "cafe\u0301")]
+)
+def test_names_that_some_disks_take_for_one_are_refused(repo: Repo, tmp_path: Path, first: str, second: str) -> None:
+    """In what is pinned; elsewhere the disk decides."""
+    content = blob(repo, b"x")
+    entries = sorted(
+        ("40000", path.partition("/")[0], tree(repo, [("100644", path.partition("/")[2], content)]))
+        if "/" in path
+        else ("100644", path, content)
+        for path in (first, second)
+    )
+    if first.startswith("a/"):
+        entries = [("40000", "a", tree(repo, [("100644", "X.md", content), ("100644", "x.md", content)]))]
+    commit = commit_tree(repo, tree(repo, entries))
+    with pytest.raises(WorkspaceError, match="which are one on some disks"):
+        extract_tree(repo.workspace_git(), commit, tmp_path, replace(WHOLE, exact=True))
+    assert not any(path.is_file() for path in tmp_path.rglob("*.md"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,166 @@
+"""Remote sources brought to this machine by git, for everyone who locks here (seed 001 "Version constraints"; issue 7).
+
+Nothing of a repository is ever checked out or run: its files are copied from git's objects into the user's cache, by
+commit, and read there by those who follow no symlink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pytest_reqfile.errors import GitError, ReqfileError, UsageError, WorkspaceError
+from pytest_reqfile.lock.cache import AiRulezCache, cache_root
+from pytest_reqfile.lock.content_folder import content_described, content_folder, content_key
+from pytest_reqfile.lock.remote_url import PROTOCOLS, RemotePlace, place_of
+from pytest_reqfile.lock.remotes import CachedTree, FindCached, is_full_commit
+from pytest_reqfile.lock.tags import Tag, read_tags
+from pytest_reqfile.lock.values import Entry
+from pytest_reqfile.project.values import Source
+from pytest_reqfile.workspace.environment import Environment, cache_folder
+from pytest_reqfile.workspace.extraction import ExtractedTree, Part
+from pytest_reqfile.workspace.remotes import Remotes
+from pytest_reqfile.workspace.source_store import SourceStore, is_commit
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+MAX_FILES: Final = 20_000
+BYTES_VARIABLE: Final = "AI_RULEZ_MAX_CLONE_BYTES"
+FILES_VARIABLE: Final = "AI_RULEZ_MAX_CLONE_FILES"
+STORE: Final = "sources"
+_Answer = TypeVar("_Answer")
+
+
+class OfflineError(WorkspaceError):
+    """The network would be needed and may not be used."""
+
+
+class Fetcher:
+    """Asks the repositories of one project, each question once a run; answers and failures are both remembered.
+
+    ``root`` is the project's folder, where relative file URLs start. ``offline`` turns every question to a remote into
+    an ``OfflineError``. ``remotes`` is how repositories are reached; None makes the usual way.
+    """
+
+    def __init__(
+        self, environment: Environment, root: Path, *, offline: bool = False, remotes: Remotes | None = None
+    ) -> None:
+        self.offline = offline
+        self._environment = environment
+        self._root = root
+        self._remotes = remotes or Remotes(environment=environment)
+        self._answers: dict[tuple[str, ...], object] = {}
+        self.cached: FindCached = find_cached(environment)
+
+    def tags(self, source: Source) -> tuple[Tag, ...]:
+        """Every tag of the source's repository. Raises ``ReqfileError`` where it cannot be asked."""
+        place = self._place(source)
+        return self._once(("tags", place.key), lambda: read_tags(self._reach(place).tags(place.url)), place)
+
+    def commit_of(self, source: Source) -> str:
+        """The commit that a plain ref leads to: a branch, else a tag; the default branch where none is written.
+
+        A full commit id is itself. Raises ``ReqfileError`` where there is none, or nobody can be asked.
+        """
+        if is_full_commit(source.ref):
+            return source.ref
+        place = self._place(source)
+        return self._once(("ref", place.key, source.ref), lambda: self._resolve(place, source.ref), place)
+
+    def tree(self, source: Source, commit: str, *, anew: bool = False) -> CachedTree:
+        """The content of a source at ``commit``, fetched if it is not here whole, or in any case ``anew``.
+
+        Raises ``ReqfileError`` where it cannot be fetched, is too large, or may not be written.
+        """
+        store, part = self._store(), self._part(source)
+        found = None if anew else store.extracted(commit, part)
+        if found is None:
+            place = self._place(source)
+            key = ("tree", place.key, commit, part.name, str(anew))
+            found = self._once(key, lambda: self._fetch(place, commit, part, anew=anew), place)
+        return CachedTree(folder=found.root, commit=commit)
+
+    def _fetch(self, place: RemotePlace, commit: str, part: Part, *, anew: bool) -> ExtractedTree:
+        remote = self._reach(place)
+
+        def fetch(into: Path) -> None:
+            remote.fetch_alone(into, place.url, commit, part.max_bytes)
+
+        tree = self._store().receive_part(fetch, commit, part, anew=anew)
+        if tree is None:
+            raise GitError(f"{commit} names no commit there")
+        return tree
+
+    def _resolve(self, place: RemotePlace, ref: str) -> str:
+        names = (f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}") if ref else ("HEAD",)
+        lines = self._reach(place).references(place.url, *names).splitlines()
+        found = {name: oid for oid, _, name in (line.partition("\t") for line in lines) if is_commit(oid)}
+        commit = next((found[name] for name in names if name in found), None)
+        if commit is None:
+            raise GitError(f'it has no branch or tag "{ref}"' if ref else "it has no default branch")
+        return commit
+
+    def _once(self, key: tuple[str, ...], ask: Callable[[], _Answer], place: RemotePlace) -> _Answer:
+        if self.offline:
+            raise OfflineError(f"{place.shown} is not asked offline")
+        if key not in self._answers:
+            try:
+                self._answers[key] = ask()
+            except ReqfileError as error:
+                self._answers[key] = type(error)(f"{place.shown}: {error}")
+        answer = self._answers[key]
+        if isinstance(answer, ReqfileError):
+            raise answer
+        return answer  # type: ignore[return-value] # the key says what was asked
+
+    def _reach(self, place: RemotePlace) -> Remotes:
+        return replace(self._remotes, protocols=PROTOCOLS, settings=place.settings)
+
+    def _place(self, source: Source) -> RemotePlace:
+        return place_of(source.source, self._root, self._environment)
+
+    def _store(self) -> SourceStore:
+        return SourceStore(cache_folder(self._environment) / STORE, self._environment)
+
+    def _part(self, source: Source) -> Part:
+        return replace(
+            part_of(source),
+            max_bytes=_limit(self._environment, BYTES_VARIABLE, MAX_BYTES),
+            max_files=_limit(self._environment, FILES_VARIABLE, MAX_FILES),
+        )
+
+
+def find_cached(environment: Environment) -> FindCached:
+    """Finds the content of a pin in our cache as it is now, then in ai-rulez's own. Never uses the network."""
+    theirs = AiRulezCache(cache_root(environment)).find
+
+    def find(source: Source, entry: Entry) -> CachedTree | None:
+        try:
+            store = SourceStore(cache_folder(environment) / STORE, environment)
+        except WorkspaceError:  # no variable says where a cache is
+            return theirs(source, entry)
+        folder = store.kept(entry.commit, part_of(source)) if is_commit(entry.commit) else None
+        return CachedTree(folder=folder, commit=entry.commit) if folder is not None else theirs(source, entry)
+
+    return find
+
+
+def part_of(source: Source) -> Part:
+    """The part of a commit that is the content of a source."""
+    return Part(
+        name=content_key(source),
+        what=content_described(source),
+        choose=partial(content_folder, source),
+        exact=True,
+    )
+
+
+def _limit(environment: Environment, variable: str, default: int) -> int:
+    text = environment.get(variable)
+    if not text:
+        return default
+    if not (text.isascii() and text.isdecimal() and int(text) > 0):
+        raise UsageError(f"{variable} must be a whole number above 0, found {text!r}")
+    return int(text)
