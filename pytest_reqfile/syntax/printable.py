@@ -17,6 +17,18 @@ def visible(text: str, *, kept: frozenset[str] = _KEPT) -> str:
     return "".join(char if char in kept or char.isprintable() else _escaped(char) for char in text)
 
 
+def braced(text: str) -> str:
+    r"""``text`` on one line, characters that do not print shown as ``\u{HEX}``, undecodable bytes as ``\xNN``."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _braced(char) for char in text)
+
+
+def _braced(char: str) -> str:
+    code = ord(char)
+    return _escaped(char) if 0xDC80 <= code <= 0xDCFF else f"\\u{{{code:X}}}"
+
+
 def _escaped(char: str) -> str:
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:  # an undecodable byte, as os.fsdecode keeps it

@@ -9,7 +9,8 @@ from typing import Final
 
 from pytest_reqfile.errors import ProcessError
 from pytest_reqfile.outcome import Finding
-from pytest_reqfile.verifiers.masking import excerpt, masked
+from pytest_reqfile.syntax.credentials import masked
+from pytest_reqfile.verifiers.masking import excerpt
 from pytest_reqfile.verifiers.predicates import Command
 from pytest_reqfile.verifiers.results import COMMAND_NOT_RUN
 from pytest_reqfile.verifiers.settings import is_sensitive

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_reqfile.verifiers.masking import MASK, excerpt, masked
+from pytest_reqfile.syntax.credentials import MASK, masked
+from pytest_reqfile.verifiers.masking import excerpt
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
