@@ -12,7 +12,7 @@ from pytest_reqfile.cli.lock_around import Surroundings
 from pytest_reqfile.cli.lock_targets import find_targets
 from pytest_reqfile.cli.session import absolute
 from pytest_reqfile.cli.terminal import Terminal
-from pytest_reqfile.errors import ReqfileError
+from pytest_reqfile.errors import FormatError, ReqfileError
 from pytest_reqfile.lock.changes import Report
 from pytest_reqfile.lock.check import CheckOptions, Tools, check_project, is_enforced, renders_no_role
 from pytest_reqfile.lock.file import LockFile, LockFormatError
@@ -26,11 +26,14 @@ from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.values import Place, Project
 from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.files import write_atomic
+from pytest_reqfile.workspace.paths import canonical, relative_to_root
+from pytest_reqfile.workspace.program import current_folder
 
 COULD_NOT_RUN: Final = 1
 DIFFERS: Final = 2
 _SEVERITY: Final = (COULD_NOT_RUN, DIFFERS, 3, 0)
 _COMMIT_SHOWN: Final = 12
+_KEPT: Final = frozenset("\t")
 
 
 def run_lock(arguments: argparse.Namespace, terminal: Terminal, around: Surroundings) -> int:
@@ -39,29 +42,43 @@ def run_lock(arguments: argparse.Namespace, terminal: Terminal, around: Surround
     Of several locks the worst code counts: 1, then 2, then 3.
     """
     targets = find_targets(arguments, around)
-    run = _Run(arguments, terminal, around)
-    codes = [_attempt(partial(run.project, place), terminal) for place in targets.places]
+    run = _Run(arguments, terminal, around, name_each=targets.are_several)
+    codes = [_attempt(partial(run.project, place), terminal, _below_here(place)) for place in targets.places]
     if targets.requirements:
         codes.append(_attempt(run.requirements, terminal))
     return next(code for code in _SEVERITY if code in codes)
 
 
-def _attempt(run: Callable[[], int], terminal: Terminal) -> int:
+def _attempt(run: Callable[[], int], terminal: Terminal, folder: str = "") -> int:
     try:
         return run()
-    except EditedLockError as error:
-        terminal.error(str(error))
-        return DIFFERS
     except ReqfileError as error:
-        for message in error.messages:
+        for message in _messages(error, folder):
             terminal.error(message)
-        return COULD_NOT_RUN
+        return DIFFERS if isinstance(error, EditedLockError) else COULD_NOT_RUN
+
+
+def _messages(error: ReqfileError, folder: str) -> tuple[str, ...]:
+    """What to print; paths below ``folder``, a project's (empty: the current one), are so for people, too."""
+    if not folder:
+        return tuple(error.messages)
+    if isinstance(error, FormatError):
+        places = ((f"{folder}/" if problem.path else f"{folder}: ", problem) for problem in error.problems)
+        return tuple(f"{place}{problem}" for place, problem in places)
+    return tuple(f"{folder}: {message}" for message in error.messages)
+
+
+def _below_here(place: Place) -> str:
+    return relative_to_root(canonical(current_folder()), place.root) or ""
 
 
 class _Run:
     """One call: its flags, and what each kind of lock does with them."""
 
-    def __init__(self, arguments: argparse.Namespace, terminal: Terminal, around: Surroundings) -> None:
+    def __init__(
+        self, arguments: argparse.Namespace, terminal: Terminal, around: Surroundings, *, name_each: bool
+    ) -> None:
+        self._name_each = name_each
         self._flags = arguments
         self._terminal = terminal
         self._around = around
@@ -69,23 +86,20 @@ class _Run:
     def project(self, place: Place) -> int:
         """The lock of an ai-rulez project."""
         file = lock_file(place)
-        folder = place.root / place.folder
         if self._flags.subject:
             return self._subject(file)
         project = load_project(place)
         if self._flags.check or self._flags.diff:
             lock = file.read()
             if self._flags.check and lock is None and not is_enforced(project, lock):
-                return self._no_lock(file, folder)
-            options = CheckOptions(
-                profile=self._flags.profile, role=next(iter(self._flags.role), None), diff=self._flags.diff
-            )
+                return self._no_lock(file)
+            options = CheckOptions(profile=self._flags.profile, roles=tuple(self._flags.role), diff=self._flags.diff)
             with_cache = self._tools(project, cached=not self._flags.no_cache)
             report = check_project(project, lock, with_cache.tools, options)
             with_cache.save()
             if self._flags.kind is not None:
                 report = report.limited_to(self._flags.kind)
-            return self._show(report, folder, has_lock=lock is not None)
+            return self._show(report, file, has_lock=lock is not None)
         return self._write_project(project, file)
 
     def requirements(self) -> int:
@@ -97,20 +111,19 @@ class _Run:
         file = requirements_lock(Path(repository.root))
         if self._flags.subject:
             return self._subject(file)
-        folder = Path(repository.root, file.path).parent
         catalog = repository.catalog
         things = lockables(catalog)
         hasher = open_tools(self._around.environment, None).hasher
         if not reads:
             lock = renew_requirements(things, catalog.problems, Path(repository.root), hasher, self._current(file))
             file.write(lock)
-            self._say(f"pinned {len(lock.items)} item(s), tree {lock.tree}")
+            self._say(*self._heading(file), f"pinned {len(lock.items)} item(s), tree {lock.tree}")
             return 0
         current = file.read()
         if current is None and self._flags.check:
-            return self._no_lock(file, folder)
+            return self._no_lock(file)
         report = check_requirements(things, catalog.problems, Path(repository.root), hasher, current)
-        return self._show(report, folder, has_lock=current is not None)
+        return self._show(report, file, has_lock=current is not None)
 
     def _tools(self, project: Project, *, cached: bool) -> _WithCache:
         around = self._around
@@ -136,8 +149,8 @@ class _Run:
         renewed = renew_lock(project, self._current(file), request, self._tools(project, cached=False).tools)
         file.write(renewed.lock)
         for warning in renewed.warnings:
-            self._terminal.note(visible(f"warning: {warning}"))
-        self._say(*_written_lines(renewed.lock))
+            self._terminal.note(_line(f"warning: {warning}"))
+        self._say(*self._heading(file), *_written_lines(renewed.lock))
         return 0
 
     def _current(self, file: LockFile) -> Lock | None:
@@ -150,17 +163,18 @@ class _Run:
             self._terminal.note(f"warning: {file.path} was a symbolic link: it is replaced, and its pins were not read")
             return None
 
-    def _no_lock(self, file: LockFile, folder: Path) -> int:
-        self._terminal.error(visible(f"no {file.name} in {folder}: nothing to check; run `reqfile lock` to create it"))
+    def _no_lock(self, file: LockFile) -> int:
+        what = f"no {file.name} in {file.place.parent}: nothing to check; run `reqfile lock` to create it"
+        self._terminal.error(visible(what))
         return COULD_NOT_RUN
 
-    def _show(self, report: Report, folder: Path, *, has_lock: bool) -> int:
+    def _show(self, report: Report, file: LockFile, *, has_lock: bool) -> int:
         if self._flags.format == "json":
-            self._terminal.write(report.as_json())
+            self._terminal.write(report.as_json(str(file.place) if self._name_each else ""))
         elif self._flags.check:
-            self._show_check(report, folder)
+            self._show_check(report, file.place.parent)
         else:
-            self._show_diff(report, folder, has_lock=has_lock)
+            self._show_diff(report, file, has_lock=has_lock)
         return 0 if report.in_sync or self._flags.diff else DIFFERS
 
     def _show_check(self, report: Report, folder: Path) -> None:
@@ -170,13 +184,18 @@ class _Run:
         self._say(f"{report.name} does not match {folder}:", *report.lines)
         self._terminal.note("run `reqfile lock` to refresh it (after reviewing the change with `reqfile lock --diff`)")
 
-    def _show_diff(self, report: Report, folder: Path, *, has_lock: bool) -> None:
+    def _show_diff(self, report: Report, file: LockFile, *, has_lock: bool) -> None:
+        heading = self._heading(file)
         if not has_lock:
-            self._say(f"no {report.name} in {folder}; `reqfile lock` would pin:", *report.lines)
+            self._say(f"no {report.name} in {file.place.parent}; `reqfile lock` would pin:", *report.lines)
         elif report.in_sync:
-            self._say(f"{report.name} matches the sources and outputs", *report.lines)
+            self._say(*heading, f"{report.name} matches the sources and outputs", *report.lines)
         else:
-            self._say(*report.lines)
+            self._say(*heading, *report.lines)
+
+    def _heading(self, file: LockFile) -> tuple[str, ...]:
+        """Which lock the lines below speak of, where there are several."""
+        return (f"{file.place}:",) if self._name_each else ()
 
     def _subject(self, file: LockFile) -> int:
         subject = signable_subject(file.read(), file.name)
@@ -187,11 +206,16 @@ class _Run:
         if self._flags.format == "json":
             self._terminal.write(text)
         else:
-            self._say(subject_line(subject))
+            self._say(*self._heading(file), subject_line(subject))
         return 0
 
     def _say(self, *lines: str) -> None:
-        self._terminal.write(visible("".join(f"{line}\n" for line in lines)))
+        self._terminal.write("".join(f"{_line(line)}\n" for line in lines))
+
+
+def _line(text: str) -> str:
+    """``text`` as one line of a terminal, whatever the names in it."""
+    return visible(text, kept=_KEPT)
 
 
 class _WithCache:

@@ -22,12 +22,17 @@ class Targets:
     places: tuple[Place, ...]
     requirements: bool
 
+    @property
+    def are_several(self) -> bool:
+        return len(self.places) + self.requirements > 1
+
 
 def find_targets(arguments: argparse.Namespace, around: Surroundings) -> Targets:
     """What the command is about.
 
     The project of the current folder (with ``-r`` all of the repository). The requirements where they are asked for,
-    have a lock already, or are all there is. Raises ``UsageError`` where there is nothing.
+    have a lock already, or are all there is. One statement is signed at a time: that of the requirements where they
+    are asked for, else that of the project. Raises ``UsageError`` where there is nothing.
     """
     places = tuple(_places(arguments, around))
     about_entries = bool(arguments.names or arguments.kind or arguments.role or arguments.roles)
@@ -36,6 +41,8 @@ def find_targets(arguments: argparse.Namespace, around: Surroundings) -> Targets
         raise UsageError("--requirements: not inside a git repository")
     if not places and not requirements:
         raise UsageError(f"nothing to lock: no .ai-rulez project and no Reqfile.yaml in or above {current_folder()}")
+    if arguments.subject and not arguments.recursive and places and requirements:
+        return Targets(places=() if arguments.requirements else places, requirements=arguments.requirements)
     return Targets(places=places, requirements=requirements)
 
 

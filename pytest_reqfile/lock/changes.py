@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal
 
 from pytest_reqfile.syntax.gojson import indented
+from pytest_reqfile.syntax.printable import visible
 
 Scope = Literal["lock", "remote", "served", "source", "output", "approval"]
 Verb = Literal["added", "removed", "changed"]
@@ -16,6 +17,7 @@ KindLimit = Literal["content", "include", "skill", "source", "served"]
 SCHEMA_VERSION: Final = 1
 _ORDER: Final[dict[Scope, int]] = {"lock": 0, "remote": 1, "served": 2, "source": 3, "output": 4, "approval": 5}
 _VERB_COLUMN: Final = 15
+_KEPT: Final = frozenset("\t")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,11 @@ class Change:
     files: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        """The line of ``--check`` and ``--diff``."""
+        """The line of ``--check`` and ``--diff``; a name with a line break in it cannot make two of it."""
+        return visible(self._line, kept=_KEPT)
+
+    @property
+    def _line(self) -> str:
         detail = f": {self.detail}" if self.detail else ""
         if self.scope == "lock":
             return f"lock{detail}"
@@ -109,9 +115,10 @@ class Report:
         """The changes and the notes, as text below a heading."""
         return (*(f"  {change}" for change in self.changes), *(f"  note: {note}" for note in self.notes))
 
-    def as_json(self) -> str:
-        """The document of ``--format json``, in Go's spelling."""
-        document: dict[str, object] = {"schema_version": SCHEMA_VERSION, "in_sync": self.in_sync}
+    def as_json(self, lock: str = "") -> str:
+        """The document of ``--format json``, in Go's spelling; ``lock`` names the file where there are several."""
+        document: dict[str, object] = {"schema_version": SCHEMA_VERSION, **({"lock": lock} if lock else {})}
+        document["in_sync"] = self.in_sync
         if self.no_content_pins:
             document["no_content_pins"] = True
         document["lock_version"] = self.lock_version

@@ -45,13 +45,13 @@ class Tools:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """``profile`` is asserted only where it is given; ``role`` narrows the comparison of role pins.
+    """``profile`` is asserted only where it is given; ``roles``, if any, narrow the comparison of role pins.
 
     ``diff`` asks for what a new lock would change: the files of a role's rendering, everything where there is no lock.
     """
 
     profile: str | None = None
-    role: str | None = None
+    roles: tuple[str, ...] = ()
     sources_only: bool = False
     diff: bool = False
 
@@ -82,7 +82,7 @@ def check_project(project: Project, lock: Lock | None, tools: Tools, options: Ch
         counts["output"] = len(_paths(lock, present.outputs))
         if lock.has_content_pins and not options.sources_only:
             role_changes, role_notes, compared = compare_roles(
-                project.config, lock, tools.render_role, options.role, with_files=options.diff
+                project.config, lock, tools.render_role, options.roles, with_files=options.diff
             )
             changes += role_changes
             notes += role_notes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, TypeVar
 
 from pytest_reqfile.errors import FileError, FormatError, Problem
@@ -57,6 +58,11 @@ class LockFile:
     def name(self) -> str:
         return name_of(self.path)
 
+    @property
+    def place(self) -> Path:
+        """Where it is, absolute."""
+        return self.walk.root / self.path
+
     def read(self) -> Lock | None:
         """The lock; None where there is no such file. Raises ``LockFormatError``."""
         kind = self._kind()
@@ -94,7 +100,7 @@ class LockFile:
             if self.walk.kind(folder) == "link":
                 raise FileError(f"cannot write {self.path}: {folder} is a symbolic link")
         data = lock_text(lock, self.header).encode("utf-8")
-        write_atomic(self.walk.root / self.path, data, parents=True)
+        write_atomic(self.place, data, parents=True)
 
 
 def parse_lock(data: bytes, path: str, *, any_version: bool = False, command: str = "reqfile lock") -> Lock:

@@ -58,20 +58,21 @@ def pin_roles(config: Config, roles: Iterable[str], render: RenderRole) -> tuple
 
 
 def compare_roles(
-    config: Config, lock: Lock, render: RenderRole, only: str | None = None, *, with_files: bool = False
+    config: Config, lock: Lock, render: RenderRole, only: Iterable[str] = (), *, with_files: bool = False
 ) -> tuple[tuple[Change, ...], tuple[str, ...], int]:
-    """Changes, notes, and how many roles were compared. ``only`` narrows to one role, which the lock must pin.
+    """Changes, notes, and how many roles were compared. ``only`` narrows to some roles, which the lock must pin.
 
     Raises ``UsageError`` for one that it does not.
     """
-    if only is not None and lock.role_pin(only) is None:
-        raise UsageError(f'role "{only}" is not pinned in the lock')
+    for name in only:
+        if lock.role_pin(name) is None:
+            raise UsageError(f'role "{name}" is not pinned in the lock')
     declared = {role.name for role in config.roles if role.pin}
     known = {role.name for role in config.roles}
     changes: list[Change] = []
     notes: list[str] = []
-    names = declared | {pin.role for pin in lock.role_pins}
-    for name in sorted(names) if only is None else (only,):
+    names = set(only) or declared | {pin.role for pin in lock.role_pins}
+    for name in sorted(names):
         pin = lock.role_pin(name)
         if pin is None:
             detail = f'role "{name}" is not pinned in the lock yet; run `reqfile lock`'

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reqfile.lock.toptree import tree_of
 from pytest_reqfile.lock.values import Approval, Deny, Entry, Lock, OutputPin, Scan
 from tests.support.locks import LockProject
 from tests.support.repo import Repo
@@ -315,6 +316,36 @@ def test_recursive(repo: Repo) -> None:
     assert repo.run("lock", "-r", "--check", cwd="app").code == 2
 
 
+def test_which_of_several_is_meant(repo: Repo) -> None:
+    """Of several locks every line, document and error says to which it belongs."""
+    for folder in ("a", "b"):
+        repo.write(f"{folder}/.ai-rulez/config.toml", 'version = "5.0"\nname = "x"\n')
+        repo.write(f"{folder}/.ai-rulez/rules/tone.md", "# Tone\n")
+    locks = [f"{repo.root}/{folder}/.ai-rulez/ai-rulez.lock" for folder in "ab"]
+    done = repo.run("lock", "-r")
+    assert [line for line in done.out.splitlines() if not line.startswith("pinned 1 item(s)")] == [
+        f"{lock}:" for lock in locks
+    ]
+    repo.write("b/.ai-rulez/rules/tone.md", "# New\n")
+    assert repo.run("lock", "-r", "--diff").out == (
+        f"{locks[0]}:\nai-rulez.lock matches the sources and outputs\n"
+        f"{locks[1]}:\n  source changed  rule tone (rules/tone.md)\n"
+    )
+    text, found = repo.run("lock", "-r", "--check", "--format", "json").out, []
+    while text.strip():
+        document, end = json.JSONDecoder().raw_decode(text.lstrip())
+        found.append((document["lock"], document["in_sync"]))
+        text = text.lstrip()[end:]
+    assert found == [(locks[0], True), (locks[1], False)]
+    assert repo.run("lock", "-r", "--subject").out.splitlines()[::2] == [f"{lock}:" for lock in locks]
+    repo.write("b/.ai-rulez/config.toml", "version = \n")
+    done = repo.run("lock", "-r", "--check")
+    assert (done.code, done.err) == (1, "error: b/.ai-rulez/config.toml:1: invalid TOML: Invalid value\n")
+    assert repo.run("lock", "--check", cwd="b").err == "error: .ai-rulez/config.toml:1: invalid TOML: Invalid value\n"
+    lone = json.loads(repo.run("lock", "-r", "--check", "--format", "json", cwd="a").out)
+    assert "lock" not in lone  # the document is ai-rulez's where there is one
+
+
 GENERATOR = """#!/bin/sh
 test "$1 $2" = "generate --role" || exit 9
 printf '%s' "for $3 $(cat .ai-rulez/rules/tone.md)" > CLAUDE.md
@@ -360,6 +391,21 @@ def test_roles_with_a_generator(project: LockProject, tmp_path: Path) -> None:
     )
     broken = project.repo.run("lock", "--generator", "/bin/false")
     assert (broken.code, broken.err) == (1, "error: cannot render role ops: /bin/false exited 1\n")
+
+
+def test_a_check_of_two_roles(project: LockProject) -> None:
+    """Every role that is named is looked at, not only the first."""
+    project.config('[[roles]]\nname = "ops"\n[[roles]]\nname = "web"\n')
+    lock = project.lock()
+    pins = tuple(OutputPin(role=role, digest="sha256:1", requested=True) for role in ("ops", "web"))
+    project.save(replace(lock, outputs=pins, tree=tree_of(replace(lock, outputs=pins))))
+    done = project.repo.run("lock", "--check", "--role", "ops", "--role", "web")
+    notes = [
+        f"  note: the outputs of role {role} were not compared: only ai-rulez renders them" for role in ("ops", "web")
+    ]
+    assert (done.code, done.out.splitlines()[1:]) == (0, notes)
+    done = project.repo.run("lock", "--check", "--role", "ops", "--role", "ghost")
+    assert (done.code, done.err) == (1, 'error: role "ghost" is not pinned in the lock\n')
 
 
 def test_served_entries_are_carried(project: LockProject) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -138,6 +139,21 @@ def test_both_kinds_of_locks(repo: Repo) -> None:
     assert repo.run("lock", "--check").code == 1
     project.write("ai-rulez.lock", "version = 1\n")
     assert repo.run("lock", "--subject").code == 1
+
+
+def test_one_statement_is_signed_at_a_time(repo: Repo) -> None:
+    """The project's, as ever; with ``--requirements`` that of the requirements. It was overwritten by the other."""
+    LockProject(repo).base()
+    repo.write("Reqfile.yaml", REQFILE)
+    assert repo.run("lock", "--requirements").code == 0
+    project = json.loads(repo.run("lock", "--subject", "--format", "json").out)
+    requirements = json.loads(repo.run("lock", "--subject", "--requirements", "--format", "json").out)
+    assert (project["outputs_pinned"], requirements["outputs_pinned"]) == (True, False)
+    for arguments, expected in (((), project), (("--requirements",), requirements)):
+        done = repo.run("lock", "--subject", *arguments, "--output", "s.json")
+        assert (done.code, done.err) == (0, "wrote s.json\n")
+        assert done.out.startswith(f"{expected['subject']}  (lock-subject/v1; tree {expected['tree']}, ")
+        assert json.loads(repo.path("s.json").read_text()) == expected
 
 
 def test_subject_and_diff(locked: Repo) -> None:

@@ -179,6 +179,7 @@ def test_names_with_escapes(project: LockProject) -> None:
     project.write(f"rules/{name}", "x")
     done = project.repo.run("lock", "--diff")
     assert "\x1b" not in done.out
+    assert "  source added    rule a\\x1b[31m'\"\\x0a (rules/a\\x1b[31m'\"\\x0a.md)\n" in done.out  # one line
     lock = project.lock()
     assert any(item.path == f"rules/{name}" for item in lock.items)
     assert project.read() == lock

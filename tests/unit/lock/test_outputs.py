@@ -266,7 +266,7 @@ def test_role_comparison(tmp_path: Path) -> None:
     """Unchanged, changed with files only for a diff, not pinned yet, no longer pinned."""
     config = ProjectFolder(tmp_path, ROLES).load().config
 
-    def compare(lock: Lock, only: str | None = None, *, with_files: bool = False) -> tuple[Change, ...]:
+    def compare(lock: Lock, *only: str, with_files: bool = False) -> tuple[Change, ...]:
         return compare_roles(config, lock, lambda _role: _files(x="a"), only, with_files=with_files)[0]
 
     assert compare(Lock(outputs=(_pin("ops"), _pin("web", requested=True)))) == ()
