@@ -33,7 +33,7 @@ STOPPING: Final[frozenset[ErrorKind]] = frozenset({"cost", "budget", "network", 
 
 
 class ChatError(ReqfileError):
-    """A call that was not answered. ``kind`` says why; the text is for people and holds neither key nor content."""
+    """A call that was not answered. ``kind`` says why; the text is for people and never holds the key."""
 
     def __init__(self, kind: ErrorKind, message: str) -> None:
         super().__init__(message)
@@ -98,6 +98,9 @@ class Client(Protocol):
 
     def ask(self, request: ChatRequest) -> ChatReply:
         """The reply, usable or not. Raises ChatError."""
+
+    def close(self) -> None:
+        """Close the connections that are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,11 +20,12 @@ class Evidence:
     """The facts about one tree, for everything that is asked of it.
 
     ``searches`` and ``selections`` are all that the run's verifiers will ask for: they are answered together, and an
-    answer does not depend on what else is asked. ``changes`` replaces the scope's where it is given;
+    answer does not depend on what else is asked. ``with_lines`` says that new lines of changed files are asked for
+    besides; ``changes`` replaces the scope's where it is given;
     ``now`` tells processor seconds, which only the grouping of patterns looks at.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the tree, what is asked of it, and what narrows it
         self,
         tree: Tree,
         settings: Settings,
@@ -34,6 +35,7 @@ class Evidence:
         *,
         changes: ChangeSet | None = None,
         strict_applicability: bool = False,
+        with_lines: bool = False,
         now: Callable[[], float] = thread_seconds,
     ) -> None:
         self.tree = tree
@@ -43,6 +45,7 @@ class Evidence:
         self._selections = (*selections, *(search.selection for search in self._searches))
         self.strict_applicability = strict_applicability
         self._changes = changes
+        self._with_lines = with_lines or any(search.added_only for search in self._searches)
         self._now = now
 
     @cached_property
@@ -50,7 +53,7 @@ class Evidence:
         """Raises UsageError or GitError for a base that cannot be used."""
         if self._changes is not None:
             return self._changes
-        return load_changes(self.tree, self.scope, with_lines=any(s.added_only for s in self._searches))
+        return load_changes(self.tree, self.scope, with_lines=self._with_lines)
 
     @cached_property
     def classes(self) -> FileClasses:

@@ -8,6 +8,7 @@ from typing import Final
 
 from pytest_reqfile.errors import FileError
 from pytest_reqfile.outcome import Finding
+from pytest_reqfile.verifiers.costs import LlmUsage, total_usage
 from pytest_reqfile.verifiers.evidence import Evidence
 from pytest_reqfile.verifiers.predicates import (
     AllOf,
@@ -37,7 +38,7 @@ LLM_NOT_EVALUATED: Final = "the llm checklist was not evaluated: a deterministic
 
 EvaluateCommand = Callable[[SpecVerifier, Command, tuple[str, ...]], Verdict]
 """Runs a command for a verifier, given its scoped files."""
-EvaluateChecklist = Callable[[SpecVerifier, Checklist, tuple[str, ...]], Verdict]
+EvaluateChecklist = Callable[[SpecVerifier, Checklist, tuple[str, ...], Evidence], Verdict]
 """Asks a model about the added lines of the scoped files."""
 
 
@@ -52,8 +53,8 @@ class Evaluators:
 def llm_is_off(reason: str = "pass --allow-llm to evaluate llm verifiers") -> EvaluateChecklist:
     """No model is asked: every checklist is skipped, visibly, never passed (seed 000 "Opt-in and gated")."""
 
-    def skip(verifier: SpecVerifier, checklist: Checklist, files: tuple[str, ...]) -> Verdict:
-        del verifier, checklist, files
+    def skip(verifier: SpecVerifier, checklist: Checklist, files: tuple[str, ...], evidence: Evidence) -> Verdict:
+        del verifier, checklist, files, evidence
         message = f"LLM use is off ({reason}); the checklist was not evaluated"
         return Verdict(state="skipped", message=message, code=LLM_SKIPPED)
 
@@ -142,7 +143,7 @@ class PredicateEvaluation:
             case Command():
                 return self._evaluators.command(self._verifier, predicate, self._files)
             case Checklist():
-                return self._evaluators.checklist(self._verifier, predicate, self._files)
+                return self._evaluators.checklist(self._verifier, predicate, self._files, self._evidence)
             case FileExists() | Paired():
                 try:
                     return self._exists(predicate) if isinstance(predicate, FileExists) else self._paired(predicate)
@@ -185,13 +186,15 @@ class PredicateEvaluation:
 
     def _deferred(self, members: list[Predicate], notes: tuple[str, ...]) -> Verdict:
         findings: list[Finding] = []
+        usage: LlmUsage | None = None
         for member in members:
             verdict = self.verdict(member)
             notes = unique(notes + verdict.notes)
+            usage = total_usage((usage, verdict.usage))
             if verdict.undecided:
-                return replace(verdict, notes=notes)
+                return replace(verdict, notes=notes, usage=usage)
             findings.extend(verdict.findings)
-        return judged(findings, notes)
+        return replace(judged(findings, notes), usage=usage)
 
     def _text(self, match: TextMatch) -> Verdict:
         answer = self._evidence.answers[text_search(self._verifier, match)]

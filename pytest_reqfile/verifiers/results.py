@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from pytest_reqfile.outcome import Finding, Location, Severity
+from pytest_reqfile.verifiers.costs import LlmUsage
 from pytest_reqfile.verifiers.values import FlatVerifier, InvalidDeclaration, SpecVerifier, Target
 
 VerifierStatus = Literal["pass", "fail", "error", "not_applicable", "skipped", "inactive"]
@@ -23,6 +24,7 @@ class Result:
     """One row of the report. ``code`` is empty for flat verifiers and errors without one.
 
     ``files`` counts what was looked at; ``stated`` says that ``message`` is the declaration's own.
+    ``usage`` is what was used of models, None where none was reached.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Result:
     notes: tuple[str, ...] = ()
     files: int = 1
     seconds: float = 0.0
+    usage: LlmUsage | None = None
 
 
 def flat_result(

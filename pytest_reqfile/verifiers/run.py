@@ -27,6 +27,7 @@ from pytest_reqfile.verifiers.predicate_eval import (
     searches_of,
     selections_of,
 )
+from pytest_reqfile.verifiers.predicates import has_checklist
 from pytest_reqfile.verifiers.results import Result, flat_result, invalid_result, spec_result
 from pytest_reqfile.verifiers.scan import Search
 from pytest_reqfile.verifiers.selection import Selection
@@ -195,6 +196,7 @@ class VerifierRun:
             needs.searches,
             needs.selections,
             strict_applicability=strict,
+            with_lines=needs.lines,
         )
 
     def _is_active(self, verifier: SpecVerifier) -> bool:
@@ -207,6 +209,7 @@ class Needs:
 
     searches: tuple[Search, ...]
     selections: tuple[Selection, ...]
+    lines: bool
 
     @classmethod
     def of(
@@ -219,16 +222,18 @@ class Needs:
         """Everything that the active ones of ``verifiers`` may ask."""
         searches: list[Search] = []
         selections: list[Selection] = []
+        lines = False
         for verifier in verifiers:
             if isinstance(verifier, SpecVerifier):
                 if is_active(verifier):
+                    lines = lines or has_checklist(verifier.require)
                     searches.extend(searches_of(verifier))
                     selections.extend(selections_of(verifier, strict_applicability=strict_applicability))
             elif isinstance(verifier.check, ContentCheck):
                 searches.append(flat_search(verifier.check))
             elif isinstance(verifier.check, CountCheck):
                 selections.append(flat_selection(verifier.check))
-        return cls(searches=tuple(searches), selections=tuple(selections))
+        return cls(searches=tuple(searches), selections=tuple(selections), lines=lines)
 
 
 def open_run(

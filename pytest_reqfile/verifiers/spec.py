@@ -48,7 +48,8 @@ def _evaluate(verifier: SpecVerifier, evidence: Evidence, evaluators: Evaluators
             return _dead(verifier)
         return spec_result(verifier, "not_applicable", "no changed file matches when_changed", files=0)
     verdict = PredicateEvaluation(verifier, files, evidence, evaluators).verdict(verifier.require)
-    return _result(verifier, verdict, len(files) if selection is not None else None)
+    result = _result(verifier, verdict, len(files) if selection is not None else None)
+    return replace(result, usage=verdict.usage)
 
 
 def _dead(verifier: SpecVerifier) -> Result:

@@ -6,19 +6,24 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_reqfile.outcome import Finding
+from pytest_reqfile.verifiers.costs import LlmUsage
 
 State = Literal["holds", "fails", "error", "skipped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """``message`` and ``code`` belong to what could not be evaluated; ``notes`` to any state."""
+    """``message`` and ``code`` belong to what could not be evaluated; ``notes`` to any state.
+
+    ``usage`` is what was used of models, None where none was reached.
+    """
 
     state: State
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     message: str = ""
     code: str = ""
+    usage: LlmUsage | None = None
 
     @property
     def undecided(self) -> bool:

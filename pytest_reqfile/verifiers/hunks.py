@@ -1,0 +1,183 @@
+"""What a model may be shown of a change: hunks, what is withheld, calls (seed 000 "What is sent"; spec 5.2).
+
+Nothing else of a repository ever leaves the machine.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from pytest_reqfile.verifiers.diffs import Lines
+from pytest_reqfile.verifiers.masking import masked
+from pytest_reqfile.verifiers.words import sanitized
+
+CONTEXT: Final = 3
+MAX_LINE_BYTES: Final = 400
+_PER_LINE: Final = 8
+"""What a line's number and marks are counted with."""
+_KEY_BEGINS: Final = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
+_KEY_ENDS: Final = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY")
+_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# No category tells that these are shown as nothing: fillers, the grapheme joiner, and selectors that can carry bytes.
+_INVISIBLE: Final = frozenset({0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xE0100, 0xE01F0)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentLine:
+    """One line as it is sent: ``number`` is 1-based, ``text`` cut to ``MAX_LINE_BYTES``."""
+
+    number: int
+    text: str
+    added: bool
+
+    @property
+    def size(self) -> int:
+        """In bytes, as ``max_diff_bytes`` counts."""
+        return len(self.text.encode()) + _PER_LINE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunk:
+    """Consecutive lines of one file, added ones and their context."""
+
+    file: str
+    lines: tuple[SentLine, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(line.size for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sendable:
+    """The hunks of one file that may be sent; ``notes`` say which were withheld, and why."""
+
+    hunks: tuple[Hunk, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def sendable(file: str, content: bytes, added: Lines | None) -> Sendable:
+    """What of a file's ``added`` lines (None for all) may be sent, with three lines of context on both sides."""
+    lines = split_lines(content)
+    ranges = list(widened(added, len(lines)))
+    if ranges and (fault := _fault(file)) is not None:
+        return Sendable(notes=(f"withheld {sanitized(file)}: its name {fault}",))
+    keys = _lines_of_keys(lines)
+    new = None if added is None else frozenset(n for a, b in added for n in range(a, min(b, len(lines)) + 1))
+    hunks: list[Hunk] = []
+    notes: list[str] = []
+    for first, last in ranges:
+        reason = _reason_to_withhold(lines, first, last, keys)
+        if reason is not None:
+            notes.append(f"withheld {file}: {reason}")
+            continue
+        sent = (
+            SentLine(number=number, text=cut(lines[number - 1]), added=new is None or number in new)
+            for number in range(first, last + 1)
+        )
+        hunks.append(Hunk(file=file, lines=tuple(sent)))
+    return Sendable(hunks=tuple(hunks), notes=tuple(notes))
+
+
+def split_lines(content: bytes) -> list[str]:
+    """The lines of a file as numbers count them: ends normalised to LF, one at the end of the file not counting."""
+    text = content.replace(b"\r\n", b"\n").decode("utf-8", "replace")
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def widened(added: Lines | None, count: int) -> Iterator[tuple[int, int]]:
+    """Ranges of lines around ``added`` ones in a file of ``count`` lines; what touches or is adjacent is one."""
+    first = last = 0
+    for start, end in ((1, count),) if added is None else added:
+        if start > count:
+            break
+        begin, finish = max(1, start - CONTEXT), min(count, end + CONTEXT)
+        if last and begin > last + 1:
+            yield first, last
+            first = 0
+        first, last = first or begin, finish
+    if last:
+        yield first, last
+
+
+def cut(line: str) -> str:
+    """``line`` within ``MAX_LINE_BYTES``, cut between characters and marked where it is longer."""
+    data = line.encode()
+    if len(data) <= MAX_LINE_BYTES:
+        return line
+    return data[:MAX_LINE_BYTES].decode("utf-8", "ignore") + "..."
+
+
+def _reason_to_withhold(lines: list[str], first: int, last: int, keys: frozenset[int]) -> str | None:
+    """Judged by whole lines: what is cut off is not sent, but tells what the rest belongs to."""
+    for number in range(first, last + 1):
+        fault = "looks like it holds a credential" if number in keys else _fault(lines[number - 1])
+        if fault is not None:
+            return f"line {number} {fault}"
+    return None
+
+
+def _fault(text: str) -> str | None:
+    if masked(text) != text:
+        return "looks like it holds a credential"
+    hidden = hidden_character(text)
+    return None if hidden is None else f"holds a hidden or control character (U+{ord(hidden):04X})"
+
+
+def hidden_character(text: str) -> str | None:
+    """The first character that people would not see and a model reads all the same; a tab is none."""
+    if text.isascii() and text.replace("\t", "").isprintable():
+        return None
+    return next((char for char in text if char != "\t" and _is_hidden(char)), None)
+
+
+def _is_hidden(char: str) -> bool:
+    return unicodedata.category(char) in _HIDDEN_CATEGORIES or ord(char) in _INVISIBLE
+
+
+def _lines_of_keys(lines: list[str]) -> frozenset[int]:
+    """Lines of private keys: of those between the first and the last none looks like a credential by itself."""
+    found: list[int] = []
+    inside = False
+    for number, line in enumerate(lines, start=1):
+        inside = inside or _KEY_BEGINS.search(line) is not None
+        if inside:
+            found.append(number)
+            inside = _KEY_ENDS.search(line) is None
+    return frozenset(found)
+
+
+def packed(hunks: Iterable[Hunk], max_bytes: int) -> tuple[tuple[Hunk, ...], ...]:
+    """The hunks of each call, in order; a hunk larger than a call is split by lines."""
+    calls: list[tuple[Hunk, ...]] = []
+    call: list[Hunk] = []
+    size = 0
+    for piece in (piece for hunk in hunks for piece in _pieces(hunk, max_bytes)):
+        if call and size + piece.size > max_bytes:
+            calls.append(tuple(call))
+            call, size = [], 0
+        call.append(piece)
+        size += piece.size
+    return (*calls, tuple(call)) if call else tuple(calls)
+
+
+def _pieces(hunk: Hunk, max_bytes: int) -> Iterator[Hunk]:
+    """Parts of a hunk that fit; context alone is left out, as it has nothing to judge."""
+    part: list[SentLine] = []
+    size = 0
+    for line in hunk.lines:
+        if part and size + line.size > max_bytes:
+            yield from _judged(hunk.file, part)
+            part, size = [], 0
+        part.append(line)
+        size += line.size
+    yield from _judged(hunk.file, part)
+
+
+def _judged(file: str, lines: list[SentLine]) -> Iterator[Hunk]:
+    if any(line.added for line in lines):
+        yield Hunk(file=file, lines=tuple(lines))
