@@ -8,7 +8,7 @@ from typing import Final
 
 from pytest_reqfile.cli.session import absolute
 from pytest_reqfile.cli.terminal import Terminal
-from pytest_reqfile.errors import GitError, UsageError
+from pytest_reqfile.errors import UsageError
 from pytest_reqfile.oracle.assembly import Assembled, assemble
 from pytest_reqfile.oracle.mission import Mission
 from pytest_reqfile.oracle.opening import open_session
@@ -19,13 +19,12 @@ from pytest_reqfile.oracle.sink import Sink, open_sink
 from pytest_reqfile.oracle.standard_forms import write_ctrf, write_statement
 from pytest_reqfile.oracle.summary import summary_lines
 from pytest_reqfile.oracle.tokens import COUNTERS
-from pytest_reqfile.oracle.variables import own_environment
 from pytest_reqfile.oracle.verdicts import EXIT_CODES
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.clock import SystemClock
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.git import discover_root
+from pytest_reqfile.workspace.git import nearest_repository
 from pytest_reqfile.workspace.machine import is_folder, read_if_there
 from pytest_reqfile.workspace.paths import canonical
 from pytest_reqfile.workspace.program import current_folder
@@ -39,7 +38,7 @@ def run_oracle(arguments: argparse.Namespace, terminal: Terminal) -> int:
     A bad mission and an interrupted run still leave claims that say so.
     """
     env = Environment.current()
-    root = _workspace(arguments, env)
+    root = _workspace(arguments)
     mission = _mission(arguments.mission)
     schema, note = find_schema(env, absolute(arguments.schema) if arguments.schema else None)
     sink = open_sink(absolute(arguments.sink), root)
@@ -61,12 +60,9 @@ def run_oracle(arguments: argparse.Namespace, terminal: Terminal) -> int:
     return BAD_MISSION if mission.problems else EXIT_CODES[assembled.overall]
 
 
-def _workspace(arguments: argparse.Namespace, env: Environment) -> Path:
+def _workspace(arguments: argparse.Namespace) -> Path:
     if arguments.workspace is None:
-        try:
-            return discover_root(current_folder(), own_environment(env, canonical(current_folder())))
-        except GitError:
-            return canonical(current_folder())
+        return canonical(nearest_repository(current_folder()))  # git would believe ``core.worktree``
     folder = absolute(arguments.workspace)
     if not is_folder(folder):
         raise UsageError(f"--workspace {arguments.workspace}: expected a folder, found none")

@@ -38,11 +38,17 @@ def blocked(reason: BlockedReason, explanation: str, exit_code: int | None = Non
     return Ending(verdict="blocked", blocked=reason, explanation=explanation, exit_code=exit_code)
 
 
-def classify(run: IsolatedRun, expected: int, program: str, isolation: Isolation, *, shell: bool) -> Ending:
-    """The verdict on a run. ``program`` names what was to be started; ``shell`` whether a shell interpreted it."""
+def classify(
+    run: IsolatedRun, expected: int, program: str, isolation: Isolation, *, shell: bool, folder: str = ""
+) -> Ending:
+    """The verdict on a run. ``program`` names what was to be started in ``folder``; ``shell`` whether a shell
+    interpreted it.
+    """
     result = run.result
     if run.prevented is not None:
         return blocked("isolation-missing", f"the isolation failed: {run.prevented}")
+    if run.no_folder is not None:
+        return blocked("prerequisite-missing", f"needs the folder `{folder}` inside of the workspace: {run.no_folder}")
     if run.not_started is not None:
         return blocked("prerequisite-missing", f"needs `{program}`, which could not be started: {run.not_started}")
     if result.launch_error is not None:

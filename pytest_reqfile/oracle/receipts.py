@@ -16,6 +16,7 @@ from pytest_reqfile.oracle.classify import Ending
 from pytest_reqfile.oracle.digests import Artifact, canonical_json, sha256_digest, sha256_hex
 from pytest_reqfile.oracle.mission import Command
 from pytest_reqfile.oracle.plan import PlannedItem, safe_name
+from pytest_reqfile.oracle.results import TAINTS
 from pytest_reqfile.oracle.sink import Sink
 from pytest_reqfile.oracle.source import SourceState
 from pytest_reqfile.workspace.isolation import IsolatedRun, Isolation
@@ -107,7 +108,7 @@ def _head(item: PlannedItem, execution: Execution, ending: Ending, around: Circu
     return {
         **receipt,
         "process": _process(execution, ending, around),
-        "source": _source(around.source, execution.after or around.source),
+        "source": _source(around.source, execution.after or around.source, ending),
         "isolation": _isolation(execution, around.isolation),
     }
 
@@ -138,14 +139,14 @@ def _process(execution: Execution, ending: Ending, around: Circumstances) -> dic
         "reason": _ended(run, ending),
         "observedOutputBytes": _observed(run),
     }
-    problem = run and (run.prevented or run.not_started or run.result.launch_error)
+    problem = run and (run.prevented or run.not_started or run.no_folder or run.result.launch_error)
     return {**process, "error": problem} if problem else process
 
 
 def _ended(run: IsolatedRun | None, ending: Ending) -> Ended:
     if run is None or run.prevented is not None or run.result.cancelled:
         return "not-started" if run is None or run.prevented is not None else "signal"
-    if run.not_started is not None or run.result.launch_error is not None:
+    if (run.not_started or run.no_folder or run.result.launch_error) is not None:
         return "spawn-error"
     if run.result.timed_out:
         return "timeout"
@@ -159,13 +160,13 @@ def _observed(run: IsolatedRun | None) -> int:
     return len(result.stdout) + len(result.stderr) + result.dropped + result.dropped_stderr
 
 
-def _source(before: SourceState, after: SourceState) -> dict[str, object]:
+def _source(before: SourceState, after: SourceState, ending: Ending) -> dict[str, object]:
     return {
         "head": before.head,
         "tree": before.tree,
         "snapshotHash": before.snapshot_hash,
         "afterSnapshotHash": after.snapshot_hash,
-        "sourceStable": before == after,
+        "sourceStable": before == after and ending.blocked not in TAINTS,
     }
 
 

@@ -10,7 +10,7 @@ from pytest_reqfile.oracle.classify import Ending, blocked, classify
 from pytest_reqfile.oracle.mission import Command
 from pytest_reqfile.oracle.preflight import first_program
 from pytest_reqfile.oracle.receipts import Execution
-from pytest_reqfile.oracle.source import UNKNOWN, SourceState, source_state
+from pytest_reqfile.oracle.source import UNKNOWN, SourceState, covered_paths, source_state
 from pytest_reqfile.oracle.variables import Shell
 from pytest_reqfile.workspace.clock import Clock
 from pytest_reqfile.workspace.environment import Environment
@@ -100,7 +100,7 @@ class Runner:
         self, run: IsolatedRun, runnable: Runnable, program: str, workspace: IsolatedWorkspace
     ) -> tuple[SourceState, Ending]:
         shell = isinstance(runnable.command, str)
-        ending = classify(run, runnable.expected, program, workspace.isolation, shell=shell)
+        ending = classify(run, runnable.expected, program, workspace.isolation, shell=shell, folder=runnable.cwd or ".")
         after, drift = self._drift(run.changed, during=True)
         return after, drift or ending
 
@@ -114,13 +114,18 @@ class Runner:
         except ReqfileError:  # the workspace is gone, or no longer readable
             return UNKNOWN
 
+    def _are_covered(self, changed: tuple[str, ...]) -> bool:
+        """Whether the state tells that these are what they were; of ignored files and git data it tells nothing."""
+        open_ = [path for path in changed if not self.workspace.is_bookkeeping(path)]
+        return not open_ or covered_paths(self.workspace.root, self.env, open_) == frozenset(open_)
+
     def _drift(self, changed: tuple[str, ...], *, during: bool) -> tuple[SourceState, Ending | None]:
         """Where the kernel keeps commands out, only content counts, and somebody else changed it; else any write."""
         if not changed:
             return self.source, None
         now = self._state_now()
         kernel = self.workspace.isolation.enforced == "kernel"
-        if kernel and now == self.source:
+        if kernel and now == self.source and self._are_covered(changed):
             return now, None
         listed = ", ".join(changed[:_MOST_PATHS]) + (", …" if len(changed) > _MOST_PATHS else "")
         if kernel or not during:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from pytest_reqfile.errors import GitError
+from pytest_reqfile.errors import FileError, GitError
 from pytest_reqfile.oracle.digests import canonical_json, sha256_hex
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.git import Git, discover_root
+from pytest_reqfile.workspace.git import Git, discover_root, nearest_repository
 from pytest_reqfile.workspace.snapshot import FolderWalk, Listing
 from pytest_reqfile.workspace.tree_reading import TreeEntry, object_id, read_entry
 
@@ -46,12 +46,30 @@ def source_state(root: Path, env: Environment) -> SourceState:
     algorithm = "sha256" if head is not None and len(head) == _LONG_ID else "sha1"
     found = _entries(root, git or FolderWalk(root), algorithm)
     entries = tuple(sorted(found, key=lambda entry: os.fsencode(entry.path)))
+    below = {entry.path: source_state(root / entry.path, env) for entry in entries if entry.mode == _SUBMODULE}
+    entries = tuple(_with_submodule(entry, below.get(entry.path)) for entry in entries)
     digest = sha256_hex(canonical_json([[entry.path, entry.mode, entry.target or entry.sha256] for entry in entries]))
-    if git is None or head is None or any(entry.mode == _SUBMODULE for entry in entries):
+    if git is None or head is None or any(state.head is None for state in below.values()):
         return SourceState(snapshot_hash=digest, head=head)
     tree = git_tree_id(entries, algorithm)
     clean = tree == git.line("rev-parse", "--verify", f"{head}^{{tree}}")
-    return SourceState(snapshot_hash=digest, head=head, tree=tree, clean=clean)
+    return SourceState(
+        snapshot_hash=digest, head=head, tree=tree, clean=clean and all(state.clean for state in below.values())
+    )
+
+
+def _with_submodule(entry: TreeEntry, state: SourceState | None) -> TreeEntry:
+    """A submodule counts by its commit and by what is in it; one that is not checked out has neither."""
+    return entry if state is None else replace(entry, blob=state.head or "", sha256=state.snapshot_hash)
+
+
+def covered_paths(root: Path, env: Environment, paths: Iterable[str]) -> frozenset[str]:
+    """Those of ``paths`` whose content is part of the workspace's state: files that are not ignored."""
+    listed = (_git(root, env) or FolderWalk(root)).list_files()
+    files = frozenset(listed)
+    folders = tuple(path for path in listed if path.endswith("/"))
+    outside_git = (path for path in paths if ".git" not in path.split("/"))
+    return frozenset(path for path in outside_git if path in files or path.startswith(folders))
 
 
 def tracked_paths(root: Path, env: Environment) -> frozenset[str]:
@@ -61,11 +79,18 @@ def tracked_paths(root: Path, env: Environment) -> frozenset[str]:
 
 
 def _git(root: Path, env: Environment) -> Git | None:
-    """git, if ``root`` is the top of a working tree; a folder deep inside another repository is taken as it is."""
+    """git, if ``root`` is the top of a working tree; a folder deep inside another repository is taken as it is.
+
+    Raises ``FileError`` where the repository of ``root`` says that its files are elsewhere: what git tells of them
+    would be about a tree that is not reviewed.
+    """
     try:
-        return Git(root, env) if discover_root(root, env) == root else None
+        top = discover_root(root, env)
     except GitError:
         return None
+    if top != root and nearest_repository(root) == root:
+        raise FileError(f"{root}: its git configuration says that its files are in {top}; unset core.worktree")
+    return Git(root, env) if top == root else None
 
 
 def _entries(root: Path, listing: Listing, algorithm: str) -> Iterator[TreeEntry]:

@@ -14,11 +14,13 @@ _PRIVATE_FILE: Final = 0o600
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make ``folder`` with its parents, mode 0700. Raises ``UsageError`` where it cannot be made or written to."""
+    """Make ``folder`` with its parents, mode 0700; one that is there already, such as ``/tmp``, keeps its mode.
+
+    Raises ``UsageError`` where it cannot be made or written to.
+    """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
-        folder.chmod(_PRIVATE_FOLDER)
     except OSError as error:
         raise UsageError(f"cannot use {folder} for evidence: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):

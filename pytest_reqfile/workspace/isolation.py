@@ -35,6 +35,7 @@ Request = Literal["auto", "overlay", "readonly-namespace", "copy", "external"]
 _INIT: Final = Path(__file__).with_name("sandbox_init.py")
 _TEMPORARY_FOLDERS: Final = ("/tmp", "/var/tmp")  # noqa: S108 - covered, not used
 _PROBE_SECONDS: Final = 20.0
+_INDEX_FILES: Final = frozenset({"index", "index.lock"})
 _PREFIX: Final = "reqfile-oracle-"
 
 
@@ -58,7 +59,8 @@ class Area:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedRun:
-    """How one command ended inside. ``prevented`` says why nothing was run, ``not_started`` why its program was not.
+    """How one command ended inside. ``prevented`` says why nothing was run, ``not_started`` why its program was not,
+    ``no_folder`` why it could not be run in its folder.
 
     ``writes`` are paths it wrote to in the disposable workspace; ``changed`` are paths of the reviewed workspace that
     differ from when the workspace was prepared, and must be empty.
@@ -67,6 +69,7 @@ class IsolatedRun:
     result: CommandResult
     prevented: str | None = None
     not_started: str | None = None
+    no_folder: str | None = None
     writes: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 
@@ -126,6 +129,7 @@ class IsolatedWorkspace:
             result=run.result,
             prevented=run.prevented,
             not_started=run.not_started,
+            no_folder=run.no_folder,
             writes=tuple(path for path in writes if path != "."),
             changed=self.changed(),
         )
@@ -136,6 +140,17 @@ class IsolatedWorkspace:
         for (label, path), before in zip(self._watched, self._baseline, strict=True):
             found += (label + name for name in before.changed(look_again(path)))
         return tuple(found)
+
+    def is_bookkeeping(self, path: str) -> bool:
+        """Whether a changed ``path`` is git's index, or a folder of git data where a lock came and went.
+
+        Looking at a repository writes so much: ``git status`` does.
+        """
+        return any(
+            _is_bookkeeping(path.removeprefix(label), before, is_git=bool(label))
+            for (label, _), before in zip(self._watched, self._baseline, strict=True)
+            if path.startswith(label)
+        )
 
     def _written(self) -> Manifest:
         """The disposable side: overlay uppers, or the copy. Read-only and external workspaces have none."""
@@ -150,6 +165,7 @@ class IsolatedWorkspace:
             "cwd": os.path.join(self.folder, cwd),
             "environment": dict(env),
             "root": str(self.root),
+            "folder": str(self.folder),
             "overlays": [{"lower": str(a.lower), "upper": str(a.upper), "work": str(a.work)} for a in overlays],
             "private": self._setup.private,
             "writable": [] if self._private_tmp else [str(self._scratch / "tmp")],
@@ -180,13 +196,23 @@ class IsolatedWorkspace:
         return _read_status(result, status)
 
 
+def _is_bookkeeping(name: str, before: Manifest, *, is_git: bool) -> bool:
+    inside = is_git or name.partition("/")[0] == ".git"
+    return inside and (name.rpartition("/")[2] in _INDEX_FILES or before.is_folder(name))
+
+
 def _read_status(result: CommandResult, status: Path) -> IsolatedRun:
     try:
         told = json.loads(status.read_text(encoding="utf-8") or "{}")
     except (OSError, ValueError):
         told = {}
     lost = told.get("lost")
-    return IsolatedRun(result=result, prevented=told.get("setup") or lost, not_started=told.get("spawn"))
+    return IsolatedRun(
+        result=result,
+        prevented=told.get("setup") or lost,
+        not_started=told.get("spawn"),
+        no_folder=told.get("folder"),
+    )
 
 
 @contextmanager
@@ -304,7 +330,7 @@ def _refusal(workspace: IsolatedWorkspace) -> str | None:
         4096,
         None,
     )
-    reason = run.prevented or run.not_started
+    reason = run.prevented or run.not_started or run.no_folder
     if reason is not None or run.result.exit == 0:
         return reason
     if run.result.exit is not None:

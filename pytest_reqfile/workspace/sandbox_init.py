@@ -177,8 +177,11 @@ def _become_command(plan: Plan, writing: int, *, drop: bool) -> NoReturn:
             _drop_capabilities()
         _default_signals()
         os.umask(0o022)
-        kind = "spawn"
+        kind = "folder"
         os.chdir(plan["cwd"])
+        if not f"{os.getcwd()}/".startswith(f"{plan['folder']}/"):
+            raise SetupError("it leads out of the workspace")
+        kind = "spawn"
         environment = {**plan["environment"], _COOKIE: os.environ.get(_COOKIE, "")}
         os.execvpe(plan["argv"][0], plan["argv"], environment)  # noqa: S606 - no shell on purpose
     except (SetupError, OSError, ValueError) as error:
@@ -238,8 +241,7 @@ def _libc() -> ctypes.CDLL:
 
 def _checked(result: int, what: str) -> None:
     if result != 0:
-        number = ctypes.get_errno()
-        raise SetupError(f"{what}: {os.strerror(number)}")
+        raise SetupError(f"{what}: {os.strerror(ctypes.get_errno())}")
 
 
 def _prctl(option: int, value: int) -> None:
@@ -278,8 +280,7 @@ def _unshare_user(uid: int, gid: int, outer_uid: int, outer_gid: int) -> None:
 def _loopback_up() -> None:
     """Loopback alone, so that tests may talk to themselves."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        request = struct.pack("16sh14x", b"lo", 0x1)  # IFF_UP
-        fcntl.ioctl(probe, 0x8914, request)  # SIOCSIFFLAGS
+        fcntl.ioctl(probe, 0x8914, struct.pack("16sh14x", b"lo", 0x1))  # SIOCSIFFLAGS, IFF_UP
 
 
 def _drop_capabilities() -> None:
@@ -300,8 +301,8 @@ def _drop_capabilities() -> None:
 def _mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
     arguments = (source, target, kind, None, options)
     source_, target_, kind_, _, options_ = (None if text is None else os.fsencode(text) for text in arguments)
-    done = _libc().mount(source_, target_, kind_, ctypes.c_ulong(flags), options_)
-    _checked(done, f"mount {kind or 'bind'} on {target}")
+    what = f"mount {kind or 'bind'} on {target}"
+    _checked(_libc().mount(source_, target_, kind_, ctypes.c_ulong(flags), options_), what)
 
 
 def _handle(path: str) -> str:
@@ -351,8 +352,7 @@ def _private_tmp(plan: Plan) -> list[str]:
         _bind(path, path)
     if not plan["tmp"]:
         return list(plan["writable"])
-    kept = {area["lower"]: _handle(area["lower"]) for area in plan["overlays"]}
-    kept |= {plan["root"]: _handle(plan["root"])}
+    kept = {path: _handle(path) for path in (plan["root"], *(area["lower"] for area in plan["overlays"]))}
     scratch = _handle(plan["tmp"])
     for path in plan["temporary_folders"]:
         _bind(scratch, path)
