@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from pytest_reqfile.rates import wilson_interval
 from pytest_reqfile.verifiers.calibration_digests import examples_digest, spec_digest
+from pytest_reqfile.verifiers.models import full_model
 from pytest_reqfile.verifiers.predicates import Checklist, leaves
 from pytest_reqfile.verifiers.results import VerifierStatus
 from pytest_reqfile.verifiers.values import Expectation, SpecVerifier
@@ -89,9 +90,10 @@ class Record:
 
 
 def effective_model(verifier: SpecVerifier, run_model: str) -> str:
-    """The model that judges: the first one its checklists name, else the run's."""
-    named = (leaf.model for leaf in leaves(verifier.require) if isinstance(leaf, Checklist) and leaf.model)
-    return next(named, run_model)
+    """The model that judges, in full: the first one its checklists name, else the run's."""
+    checklists = (leaf.model for leaf in leaves(verifier.require) if isinstance(leaf, Checklist))
+    named = next(filter(None, checklists), "")
+    return full_model(named, run_model) if run_model else named
 
 
 def measure(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytest_reqfile.syntax.nodes import Node
+from pytest_reqfile.verifiers.replies import UnusableReplyError, exactly, reply_object
 from pytest_reqfile.verifiers.values import Target
 from pytest_reqfile.verifiers.words import sanitized
 from pytest_reqfile.workspace.paths import normalised
@@ -43,10 +44,6 @@ _NOT_OF_AN_ID: Final = re.compile(r"[^a-z0-9._-]+")
 Toml = dict[str, object]
 
 
-class ProposalsError(ValueError):
-    """A reply that is no list of proposals; the text says why."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """One candidate as the model gave it. ``minimum`` and ``maximum`` are -1 where it sets none."""
@@ -76,53 +73,46 @@ class Proposals:
     skipped_reason: str
 
 
-def read_proposals(reply: Node) -> Proposals:
-    """The candidates of a decoded reply. Raises ProposalsError for anything missing, additional, or of another kind."""
-    fields = _fields(reply, "the reply", {"proposals": "list", "skipped_reason": "string"})
+def read_proposals(reply: str) -> Proposals:
+    """The candidates of a reply. Raises UnusableReplyError for anything missing, additional, or of another kind."""
+    fields = reply_object(reply, ("proposals", "skipped_reason"))
+    _refuse_kind(fields["proposals"], "list", "`proposals` in the reply")
+    _refuse_kind(fields["skipped_reason"], "string", "`skipped_reason` in the reply")
     return Proposals(
-        proposals=tuple(_proposal(node, number) for number, node in enumerate(fields["proposals"].items)),
+        proposals=tuple(_proposal(node, f"proposals[{n}]") for n, node in enumerate(fields["proposals"].items)),
         skipped_reason=str(fields["skipped_reason"].value),
     )
 
 
-def _proposal(node: Node, number: int) -> Proposal:
-    place = f"proposals[{number}]"
-    fields = _fields(node, place, FIELDS)
+def is_usable(reply: str) -> bool:
+    """Whether ``read_proposals`` takes it."""
+    try:
+        read_proposals(reply)
+    except UnusableReplyError:
+        return False
+    return True
+
+
+def _proposal(node: Node, place: str) -> Proposal:
+    fields = exactly(node, tuple(FIELDS), place)
+    for key, kind in FIELDS.items():
+        _refuse_kind(fields[key], kind, f"`{key}` in {place}")
     for key in _LISTS:
-        if any(item.kind != "string" for item in fields[key].items):
-            raise ProposalsError(f"{place}.{key} must be a list of strings")
-
-    def strings(key: str) -> tuple[str, ...]:
-        return tuple(str(item.value) for item in fields[key].items)
-
-    def number_of(key: str) -> int:
-        value = fields[key].value
-        assert isinstance(value, int)
-        return value
-
+        for item in fields[key].items:
+            _refuse_kind(item, "string", f"an item of `{key}` in {place}")
     return Proposal(
         texts={key: str(fields[key].value) for key in _TEXTS},
-        when_changed=strings("when_changed"),
-        exclude=strings("exclude"),
+        when_changed=tuple(str(item.value) for item in fields["when_changed"].items),
+        exclude=tuple(str(item.value) for item in fields["exclude"].items),
         exists=bool(fields["exists"].value),
-        minimum=number_of("min"),
-        maximum=number_of("max"),
+        minimum=int(str(fields["min"].value)),
+        maximum=int(str(fields["max"].value)),
     )
 
 
-def _fields(node: Node, place: str, kinds: Mapping[str, str]) -> dict[str, Node]:
-    if node.kind != "mapping":
-        raise ProposalsError(f"{place} must be an object, found {node.describe()}")
-    found = {entry.key: entry.value for entry in node.entries}
-    for key in found:
-        if key not in kinds:
-            raise ProposalsError(f"{place} has the unknown field {sanitized(key)!r}")
-    for key, kind in kinds.items():
-        if key not in found:
-            raise ProposalsError(f"{place} has no field {key!r}")
-        if found[key].kind != kind:
-            raise ProposalsError(f"{place}.{key} must be of type {kind}, found {found[key].describe()}")
-    return found
+def _refuse_kind(node: Node, kind: str, what: str) -> None:
+    if node.kind != kind:
+        raise UnusableReplyError(f"{what} must be of type {kind}, found {node.describe()}")
 
 
 def new_id(proposal: Proposal, target: Target, taken: Collection[str]) -> str:

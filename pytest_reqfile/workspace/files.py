@@ -42,6 +42,26 @@ def write_atomic(path: Path, data: bytes, *, parents: bool = False) -> None:
         raise FileError(f"cannot write {path}: {_reason(error)}") from error
 
 
+def create_new(path: Path, data: bytes) -> None:
+    """Put ``data`` at ``path``, where nothing may be yet, also no symlink; folders on the way are made.
+
+    Raises ``FileError`` ``cannot write {path}: {reason}``; nothing is left behind then.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, _NEW_FILE, _DEFAULT_MODE)  # the umask applies
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {_reason(error)}") from error
+    try:
+        with open(descriptor, "wb") as stream:
+            stream.write(data)
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise FileError(f"cannot write {path}: {_reason(error)}") from error
+        raise
+
+
 def _refuse_special(path: Path) -> None:
     try:
         mode = path.stat().st_mode

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reqfile.syntax.json import read_json
 from pytest_reqfile.verifiers.layout import layout_of
-from pytest_reqfile.verifiers.proposals import FIELDS, Proposals, ProposalsError, read_proposals
+from pytest_reqfile.verifiers.proposals import FIELDS, Proposals, is_usable, read_proposals
 from pytest_reqfile.verifiers.replay import replay_all
+from pytest_reqfile.verifiers.replies import UnusableReplyError
 from pytest_reqfile.verifiers.suggestions import Suggestion, check_proposals
 from pytest_reqfile.verifiers.values import Target
 from tests.support.repo import Repo
@@ -41,7 +41,7 @@ def proposal(**fields: object) -> dict[str, object]:
 
 def read(*proposals: dict[str, object], **reply: object) -> Proposals:
     document = {"proposals": list(proposals), "skipped_reason": ""} | reply
-    return read_proposals(read_json(json.dumps(document), "reply"))
+    return read_proposals(json.dumps(document))
 
 
 def check(bench: Workbench, *proposals: dict[str, object]) -> tuple[Suggestion, ...]:
@@ -206,25 +206,28 @@ def test_how_many_files_may_fail(bench: Workbench, files: int, fields: dict[str,
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        ({"proposals": [], "skipped_reason": "", "more": 1}, "the reply has the unknown field 'more'"),
-        ({"proposals": []}, "the reply has no field 'skipped_reason'"),
-        ({"proposals": {}, "skipped_reason": ""}, "the reply.proposals must be of type list"),
-        ({"proposals": [1], "skipped_reason": ""}, "proposals[0] must be an object"),
-        ({"proposals": [{"id": "x"}], "skipped_reason": ""}, "proposals[0] has no field 'predicate'"),
-        ({"proposals": [proposal(extra=1)], "skipped_reason": ""}, "proposals[0] has the unknown field 'extra'"),
-        ({"proposals": [proposal(min="1")], "skipped_reason": ""}, "proposals[0].min must be of type integer"),
-        ({"proposals": [proposal(exists=None)], "skipped_reason": ""}, "proposals[0].exists must be of type boolean"),
-        (
-            {"proposals": [proposal(exclude=[1])], "skipped_reason": ""},
-            "proposals[0].exclude must be a list of strings",
-        ),
-        ([], "the reply must be an object"),
+        ("I would propose nothing.", "invalid JSON"),
+        ('{"proposals": [], "skipped_reason": ""} {}', "expected the end of the file"),
+        ({"proposals": [], "skipped_reason": "", "more": 1}, "unknown field `more` in the reply"),
+        ({"proposals": []}, "the reply has no field `skipped_reason`"),
+        ({"proposals": {}, "skipped_reason": ""}, "`proposals` in the reply must be of type list"),
+        ({"proposals": [], "skipped_reason": 1}, "`skipped_reason` in the reply must be of type string"),
+        ({"proposals": [1], "skipped_reason": ""}, "proposals[0] must be one JSON object"),
+        ({"proposals": [{"id": "x"}], "skipped_reason": ""}, "proposals[0] has no field `predicate`"),
+        ({"proposals": [proposal(extra=1)], "skipped_reason": ""}, "unknown field `extra` in proposals[0]"),
+        ({"proposals": [proposal(min="1")], "skipped_reason": ""}, "`min` in proposals[0] must be of type integer"),
+        ({"proposals": [proposal(exists=None)], "skipped_reason": ""}, "`exists` in proposals[0] is null"),
+        ({"proposals": [proposal(files=[1])], "skipped_reason": ""}, "`files` in proposals[0] must be of type string"),
+        ({"proposals": [proposal(exclude=[1])], "skipped_reason": ""}, "an item of `exclude` in proposals[0] must be"),
+        ([], "the reply must be one JSON object"),
     ],
 )
 def test_unusable_replies(document: object, reason: str) -> None:
     """Anything missing, additional or of another type."""
-    with pytest.raises(ProposalsError) as caught:
-        read_proposals(read_json(json.dumps(document), "reply"))
+    text = document if isinstance(document, str) else json.dumps(document)
+    assert not is_usable(text)
+    with pytest.raises(UnusableReplyError) as caught:
+        read_proposals(text)
     assert reason in str(caught.value)
 
 
