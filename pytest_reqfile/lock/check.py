@@ -11,7 +11,8 @@ from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.file import LOCK_NAME
 from pytest_reqfile.lock.outputs import Outputs, pin_outputs
 from pytest_reqfile.lock.pins import Pins, pin_sources
-from pytest_reqfile.lock.remotes import FindCached, Satisfies, check_remotes, tag_has_prefix
+from pytest_reqfile.lock.remote_pins import check_remotes
+from pytest_reqfile.lock.remotes import FindCached
 from pytest_reqfile.lock.roles import RenderRole, compare_roles
 from pytest_reqfile.lock.served import ServedDigests, check_served
 from pytest_reqfile.lock.values import Lock
@@ -38,7 +39,6 @@ class Tools:
     hasher: Hasher
     view: GitView | None
     find_cached: FindCached
-    satisfies: Satisfies = tag_has_prefix
     render_role: RenderRole = renders_no_role
     served: ServedDigests = serves_unknown
 
@@ -69,7 +69,7 @@ def check_project(project: Project, lock: Lock | None, tools: Tools, options: Ch
     ``FormatError`` and ``FileError`` where something cannot be looked at.
     """
     options = options or CheckOptions()
-    remotes = check_remotes(project.config, lock, tools.find_cached, tools.hasher, tools.satisfies)
+    remotes = check_remotes(project.config, lock, tools.find_cached, tools.hasher)
     changes = list(remotes.changes)
     notes = list(remotes.notes)
     counts = {"lock": 1, "remote": remotes.compared, "source": 0, "output": 0, "served": 0}

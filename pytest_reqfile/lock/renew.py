@@ -12,7 +12,8 @@ from pytest_reqfile.lock.file import LOCK_NAME
 from pytest_reqfile.lock.outputs import Outputs, pin_outputs
 from pytest_reqfile.lock.pins import content_problems, pin_sources
 from pytest_reqfile.lock.records import refuse_denied, without_orphans
-from pytest_reqfile.lock.remotes import covers, remote_sources, table_of
+from pytest_reqfile.lock.remote_pins import covers
+from pytest_reqfile.lock.remotes import remote_sources, table_of
 from pytest_reqfile.lock.roles import pin_roles, wanted_roles
 from pytest_reqfile.lock.served import still_exists
 from pytest_reqfile.lock.toptree import tree_of
@@ -29,8 +30,16 @@ AI_RULEZ_VERSION: Final = "5.0.0"
 UNPINNABLE: Final = "cannot pin part of the configuration; `reqfile lock --check` will fail until it is fixed"
 
 
+class RefusedError(ReqfileError):
+    """A source was looked at, and may not be pinned as it is: a moved tag, or no tag that will do."""
+
+
 class UnresolvedError(ReqfileError):
-    """Remote sources that cannot be pinned; nothing was written."""
+    """Remote sources that cannot be pinned; nothing was written. ``refused`` says that all were looked at."""
+
+    def __init__(self, message: str, *, refused: bool = False) -> None:
+        self.refused = refused
+        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,19 +117,21 @@ def _resolved(
 ) -> dict[EntryTable, tuple[Entry, ...]]:
     found: dict[EntryTable, tuple[Entry, ...]] = {"include": (), "skill": (), "source": ()}
     problems: list[str] = []
+    refused = True
     for source in remote_sources(project.config):
         table = table_of(source)
         old = lock.entry(table, source.name)
-        keeps = old is not None and not request.asks_for(table, source.name) and covers(old, source, tools.satisfies)
+        keeps = old is not None and not request.asks_for(table, source.name) and covers(old, source)
         try:
             entry = old if keeps and old is not None else resolve(source, old)
         except ReqfileError as error:
             problems.extend(error.messages)
+            refused = refused and isinstance(error, RefusedError)
             continue
         found[table] = (*found[table], entry)
     if problems:
         lines = "".join(f"\n  {problem}" for problem in problems)
-        raise UnresolvedError(f"cannot write {LOCK_NAME}:{lines}")
+        raise UnresolvedError(f"cannot write {LOCK_NAME}:{lines}", refused=refused)
     return found
 
 

@@ -16,7 +16,8 @@ from pytest_reqfile.lock.compare import Present, compare_content, compare_items
 from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.outputs import Outputs
 from pytest_reqfile.lock.pins import Pins
-from pytest_reqfile.lock.remotes import CachedTree, covers, redacted
+from pytest_reqfile.lock.remote_pins import covers
+from pytest_reqfile.lock.remotes import CachedTree, redacted
 from pytest_reqfile.lock.renew import LockRequest, UnresolvedError
 from pytest_reqfile.lock.toptree import tree_of
 from pytest_reqfile.lock.values import Entry, ItemPin, Lock, OutputPin

@@ -1,0 +1,144 @@
+"""What a remote source is pinned to when a lock is written (seed 001 "Version constraints"; spec/lock.md 6.3, 6.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pytest_reqfile.errors import ReqfileError
+from pytest_reqfile.lock.ages import Gate
+from pytest_reqfile.lock.directories import Hasher
+from pytest_reqfile.lock.fetching import Fetcher, OfflineError
+from pytest_reqfile.lock.pinned_tags import missing_text, moved_text
+from pytest_reqfile.lock.remote_pins import covers
+from pytest_reqfile.lock.remotes import (
+    CachedTree,
+    is_range,
+    recorded_path,
+    redacted,
+    requested_ref,
+    table_of,
+    tree_kind,
+)
+from pytest_reqfile.lock.renew import RefusedError
+from pytest_reqfile.lock.selection import (
+    Selection,
+    SelectionError,
+    constraint_of,
+    downgrade_refusal,
+    satisfies,
+    select,
+)
+from pytest_reqfile.lock.tags import Tag, pin_state
+from pytest_reqfile.lock.values import Entry
+from pytest_reqfile.project.values import Source
+
+GateFor = Callable[[Source], Gate | None]
+"""The minimum release age that applies to a source; None where there is none."""
+
+
+def no_gate(source: Source) -> None:
+    """The answer where tags may be of any age."""
+    del source
+
+
+class Resolver:
+    """Pins sources anew, as ``renew.Resolve`` asks for it.
+
+    A plain ref follows its branch or tag; a version constraint keeps a pin that it still allows, and else takes the
+    newest tag it allows. ``notes`` are what people should know beside the pins, in the order of the sources. Offline
+    every pin that covers its source is kept, and any other source refused.
+    """
+
+    def __init__(self, fetcher: Fetcher, hasher: Hasher, gate_for: GateFor = no_gate) -> None:
+        self._fetcher = fetcher
+        self._hasher = hasher
+        self._gate_for = gate_for
+        self.notes: list[str] = []
+
+    def __call__(self, source: Source, old: Entry | None) -> Entry:
+        """Raises ``RefusedError`` for a moved tag and for tags that do not do, ``ReqfileError`` for all else."""
+        try:
+            return self._resolve(source, old)
+        except SelectionError as error:
+            refuse = RefusedError if error.code == "AR730" else ReqfileError
+            raise refuse(f'{table_of(source)} "{source.name}": {error}') from error
+        except (RefusedError, OfflineError):
+            raise
+        except ReqfileError as error:
+            raise ReqfileError(f'{table_of(source)} "{source.name}": {error}') from error
+
+    def _resolve(self, source: Source, old: Entry | None) -> Entry:
+        if is_range(source):
+            constraint_of(source)
+        covered = old if old is not None and covers(old, source) else None
+        if self._fetcher.offline:
+            if covered is None:
+                raise OfflineError(_not_offline(source))
+            return covered
+        if not is_range(source):
+            return entry_of(source, *self.content(source, self._fetcher.commit_of(source), old))
+        tags = self._fetcher.tags(source)
+        return self._keep(source, covered, tags) if covered is not None else self._choose(source, old, tags)
+
+    def _keep(self, source: Source, pin: Entry, tags: tuple[Tag, ...]) -> Entry:
+        """A pin that the constraint still allows never moves here; its content is looked at all the same."""
+        state, commit = pin_state(tags, pin.tag, pin.commit)
+        if state == "moved":
+            raise RefusedError(moved_text(table_of(source), pin, commit))
+        if state == "missing":
+            self.notes.append(missing_text(table_of(source), pin))
+        try:
+            tree, digest = self.content(source, pin.commit, pin)
+        except ReqfileError:
+            if state == "missing":  # gone with its tag: the pin stands as it is
+                return pin
+            raise
+        kept = entry_of(source, tree, digest)
+        facts = ("tag", "tag_object", "released", "released_from")
+        return replace(kept, **{name: getattr(pin, name) for name in facts})
+
+    def _choose(self, source: Source, old: Entry | None, tags: tuple[Tag, ...]) -> Entry:
+        selection = select(source, tags, pinned=old, gate=self._gate_for(source))
+        if old is not None and old.source == redacted(source.source) and satisfies(source, old.tag):
+            refusal = downgrade_refusal(source, old.tag, selection)
+            if refusal is not None:
+                raise RefusedError(refusal)
+        label = f"{table_of(source)} {source.name}"
+        self.notes += (f"{label}: {note}" for note in (*selection.notes, *map(str, selection.held)))
+        tree, digest = self.content(source, selection.tag.commit, old)
+        return entry_of(source, tree, digest, selection)
+
+    def content(self, source: Source, commit: str, old: Entry | None) -> tuple[CachedTree, str]:
+        """The content of a source at ``commit`` and its digest; what an ``old`` pin knows otherwise is fetched anew."""
+        tree = self._fetcher.tree(source, commit)
+        digest = self._hasher.directory(tree_kind(source), tree.folder)
+        if old is None or (old.commit, old.path) != (commit, recorded_path(source)) or digest == old.digest:
+            return tree, digest
+        tree = self._fetcher.tree(source, commit, anew=True)
+        digest = self._hasher.directory(tree_kind(source), tree.folder)
+        if digest != old.digest:
+            label = f"{table_of(source)} {source.name}"
+            self.notes.append(f"{label}: the lock had {old.digest} for the content of {commit}, but it is {digest}")
+        return tree, digest
+
+
+def _not_offline(source: Source) -> str:
+    what = "version constraint" if is_range(source) else "ref"
+    return f'{what} "{requested_ref(source)}" of {table_of(source)} "{source.name}" cannot be resolved offline'
+
+
+def entry_of(source: Source, tree: CachedTree, digest: str, selection: Selection | None = None) -> Entry:
+    """The entry that pins a source to a tree; for a version constraint with the tag that was selected."""
+    return Entry(
+        name=source.name,
+        source=redacted(source.source),
+        commit=tree.commit,
+        digest=digest,
+        path=recorded_path(source),
+        ref=requested_ref(source),
+        tag=selection.tag.name if selection is not None else "",
+        tag_object=selection.tag.tag_object if selection is not None else "",
+        released=selection.released if selection is not None else "",
+        released_from=selection.released_from if selection is not None else "",
+    )
