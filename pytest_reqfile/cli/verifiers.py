@@ -45,8 +45,10 @@ def _add_run(commands: Subparsers, add_command: AddCommand) -> None:
     add("--fail-on", metavar="SEVERITY", help="lowest severity that fails the run: error, warning, info or none")
     add("--strict-applicability", action="store_true", help="report a when_changed that matches no file at all")
     add("--generator", metavar="COMMAND", help="what regenerates outputs, for generated_in_sync: ai-rulez or a command")
+    add("--gate-llm", action="store_true", help="let calibrated llm verifiers of severity error fail the run")
     _add_selection(parser)
     _add_exec(parser)
+    add_llm(parser)
 
 
 def _add_list(commands: Subparsers, add_command: AddCommand) -> None:
@@ -98,6 +100,14 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 def _add_exec(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--allow-exec", action="store_true", help="run command predicates (trusted refs only)")
+
+
+def add_llm(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that may ask a model."""
+    add = parser.add_argument
+    add("--allow-llm", action="store_true", help="ask a model about llm checklists; sends it the changed lines")
+    add("--max-cost", metavar="USD", help="refuse calls that could cost more than is left of it (0.50; 0: no cap)")
+    add("--estimate", action="store_true", help="say what would be sent to a model and cost; send nothing")
 
 
 def _add_show_format(parser: argparse.ArgumentParser) -> None:

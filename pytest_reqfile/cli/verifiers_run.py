@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Final
 
 from pytest_reqfile import __version__
+from pytest_reqfile.cli.models import llm_options, with_models
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import GitError, ReqfileError, UsageError
-from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.project.load import load_project
-from pytest_reqfile.project.places import find_project
+from pytest_reqfile.project.places import find_project, user_config_folder
 from pytest_reqfile.project.values import Project
 from pytest_reqfile.reports.verifiers import COULD_NOT_RUN, FailOn, VerifierReport
 from pytest_reqfile.reports.verifiers_json import error_document, render_json
@@ -20,7 +20,7 @@ from pytest_reqfile.reports.verifiers_text import render_text
 from pytest_reqfile.verifiers.changes import Scope, refuse_revision
 from pytest_reqfile.verifiers.command import is_allowed
 from pytest_reqfile.verifiers.outcomes import FAIL_ON, outcome_of
-from pytest_reqfile.verifiers.run import RunOptions, VerifierRun, open_run
+from pytest_reqfile.verifiers.run import RunOptions, open_run
 from pytest_reqfile.verifiers.words import go_quoted
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import write_atomic
@@ -62,7 +62,7 @@ def load_here(*, local: bool) -> Project:
         top = discover_root(current_folder(), environment)
     except GitError:
         top = None
-    place = find_project(current_folder(), top=top)
+    place = find_project(current_folder(), top=top, user_config=user_config_folder(environment))
     if place is None:
         raise UsageError(NO_PROJECT)
     return load_project(place, local=local)
@@ -79,6 +79,7 @@ def _run(arguments: argparse.Namespace) -> VerifierReport:
         strict_applicability=arguments.strict_applicability,
         generator=_generator(arguments.generator),
     )
+    asking = llm_options(arguments)
     project = load_here(local=not arguments.no_local)
     if options.generator == ("lock",):
         from pytest_reqfile.lock.drift import lock_drift
@@ -86,13 +87,10 @@ def _run(arguments: argparse.Namespace) -> VerifierReport:
         options = replace(options, drift=lock_drift(project.place, environment))
     run = open_run(project, environment, options, cancellation=Cancellation())
     chosen = run.select(_split(arguments.name), arguments.rule)
-    run.prepare(chosen)
-    outcomes = tuple(outcome_of(result, fail_on) for result in run.evaluate(chosen))
-    return _report(run, outcomes, run.mode(chosen), fail_on)
-
-
-def _report(run: VerifierRun, outcomes: tuple[Outcome, ...], mode: str | None, fail_on: FailOn) -> VerifierReport:
-    return VerifierReport(outcomes=outcomes, root=str(run.root), mode=mode, fail_on=fail_on)
+    with with_models(run, chosen, project, asking, gates=arguments.gate_llm) as ready:
+        ready.prepare(chosen)
+        outcomes = tuple(outcome_of(result, fail_on) for result in ready.evaluate(chosen))
+    return VerifierReport(outcomes=outcomes, root=str(run.root), mode=run.mode(chosen), fail_on=fail_on)
 
 
 def _render(report: VerifierReport, form: str) -> str:

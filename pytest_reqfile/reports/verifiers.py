@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from pytest_reqfile.outcome import Finding, Outcome, Severity
+from pytest_reqfile.reports.llm_usage import ModelUse, is_estimate, model_use
 from pytest_reqfile.syntax.printable import visible
 
 FailOn = Literal["error", "warning", "info", "none"]
@@ -70,6 +71,11 @@ class Row:
         """Whether the report goes into its details: failures, and errors that have a code."""
         return self.status == "fail" or (self.status == "error" and self.code != "")
 
+    @property
+    def manifest(self) -> tuple[str, ...]:
+        """Of an estimate: each file that would be sent, with its bytes, and what would be withheld."""
+        return self.notes if is_estimate(self.outcome) else ()
+
     def text(self, key: str) -> str:
         """A detail that is text."""
         value = self.outcome.details.get(key)
@@ -97,6 +103,11 @@ class VerifierReport:
     def counts(self) -> Counter[str]:
         """How many rows have each status."""
         return Counter(row.status for row in self.rows)
+
+    @cached_property
+    def llm(self) -> ModelUse | None:
+        """What was used of models; None where none was reached, nor an estimate made."""
+        return model_use(self.outcomes)
 
     @property
     def exit_code(self) -> int:

@@ -20,6 +20,8 @@ def render_json(report: VerifierReport) -> str:
         document["mode"] = report.mode
     document["summary"] = dict(sorted(counted.items()))
     document["results"] = [_result(row) for row in report.rows]
+    if report.llm is not None:
+        document["llm"] = report.llm.document
     return json_text(document)
 
 

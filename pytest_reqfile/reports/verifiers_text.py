@@ -20,6 +20,8 @@ def render_text(report: VerifierReport) -> str:
     details = [line for row in report.rows for line in _details(row)]
     if details:
         lines += ["", *details]
+    if report.llm is not None and report.llm.calls:
+        return "\n".join([*lines, "", summary_line(report), report.llm.line]) + "\n"
     return "\n".join([*lines, "", summary_line(report)]) + "\n"
 
 
@@ -44,6 +46,9 @@ def table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def _details(row: Row) -> Iterable[str]:
     fix = row.outcome.fix_hint
+    if row.manifest:
+        yield f"{row.code} {row.name}"
+        yield from (f"  {note}" for note in row.manifest)
     if not row.is_shown or not (row.findings or fix or row.target):
         return
     place = one_line(row.text("target_path"))

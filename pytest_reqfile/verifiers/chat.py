@@ -114,10 +114,11 @@ class Disabled:
 class LlmOptions:
     """What the command line says about models; flags are spelled as the user's front has them.
 
-    ``max_cost_usd`` caps what a run may cost, 0 for no cap.
+    ``max_cost_usd`` caps what a run may cost, 0 for no cap. ``estimate`` asks what would be sent, and sends nothing.
     """
 
     allowed: bool = False
+    estimate: bool = False
     max_cost_usd: float = DEFAULT_MAX_COST
     allow_flag: str = "--allow-llm"
     cost_flag: str = "--max-cost"

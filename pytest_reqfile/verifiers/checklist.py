@@ -8,11 +8,11 @@ from typing import Final
 
 from pytest_reqfile.errors import FileError
 from pytest_reqfile.outcome import Finding
+from pytest_reqfile.syntax.credentials import masked
 from pytest_reqfile.verifiers.chat import STOPPING, ChatError, Client
 from pytest_reqfile.verifiers.costs import LlmUsage, total_usage, usage_of
 from pytest_reqfile.verifiers.evidence import Evidence
 from pytest_reqfile.verifiers.hunks import Hunk, packed, sendable
-from pytest_reqfile.verifiers.masking import masked
 from pytest_reqfile.verifiers.predicate_eval import EvaluateChecklist
 from pytest_reqfile.verifiers.predicates import Checklist
 from pytest_reqfile.verifiers.prompts import checklist_request

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from pytest_reqfile.errors import UsageError
 from pytest_reqfile.verifiers.chat import DEFAULT_MAX_COST, ChatError, ChatReply, ChatRequest
 from pytest_reqfile.verifiers.prices import Prices
+from pytest_reqfile.verifiers.words import go_quoted
 
 _BYTES_PER_TOKEN: Final = 3
 _PER_REQUEST: Final = 3
@@ -71,6 +74,21 @@ NO_LIMITS: Final = Limits()
 
 def _tighter(first: float, second: float) -> float:
     return min(first, second) if first and second else first or second
+
+
+def read_max_cost(text: str | None, flag: str) -> float:
+    """The value of ``--max-cost`` in US dollars, 0 for no cap. Raises UsageError."""
+    if text is None:
+        return DEFAULT_MAX_COST
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise UsageError(f"{flag} must be a number of US dollars, found {go_quoted(text)}")
+    if found < 0:
+        raise UsageError(f"{flag} must not be negative")
+    return found
 
 
 class Spending:

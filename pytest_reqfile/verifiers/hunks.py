@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from pytest_reqfile.syntax.credentials import masked
 from pytest_reqfile.verifiers.diffs import Lines
-from pytest_reqfile.verifiers.masking import masked
 from pytest_reqfile.verifiers.words import sanitized
 
 CONTEXT: Final = 3

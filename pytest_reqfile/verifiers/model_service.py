@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pytest_reqfile.errors import HttpError
+from pytest_reqfile.syntax.credentials import masked
 from pytest_reqfile.verifiers.chat import ChatError, ChatRequest, ErrorKind
-from pytest_reqfile.verifiers.masking import masked
 from pytest_reqfile.verifiers.models import Provider
 from pytest_reqfile.verifiers.providers import Answered, Wire, read_reply, status_error, wire_request, words
 from pytest_reqfile.workspace.clock import Clock

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from pytest_reqfile.outcome import Finding, Location, Outcome, Severity, Status
+from pytest_reqfile.verifiers.costs import LlmUsage
 from pytest_reqfile.verifiers.results import Result
 from pytest_reqfile.verifiers.words import sanitized
 
@@ -29,7 +30,7 @@ def outcome_of(result: Result, fail_on: FailOn = "error") -> Outcome:
     ``details`` carries the rest of the result: ``type``, ``code``, ``status``, ``message``, ``source``, ``advisory``,
     ``description``,
     ``target_kind``, ``target_id``, ``target_path``, ``target_line``, ``stated``, ``notes`` (one per line), and ``bare``
-    where the result has no findings of its own.
+    where the result has no findings of its own; ``llm_calls`` and the other fields of ``LlmUsage`` where it has one.
     """
     gating = gates(result.severity, fail_on)
     failed = result.status == "fail"
@@ -79,7 +80,12 @@ def _details(result: Result) -> Details:
         "stated": result.stated,
         "notes": "\n".join(map(sanitized, result.notes)),
         "bare": not result.findings,
-    }
+    } | _usage(result.usage)
+
+
+def _usage(usage: LlmUsage | None) -> Details:
+    """What was used of models; a result that reached none says nothing of it."""
+    return {} if usage is None else {f"llm_{field.name}": getattr(usage, field.name) for field in fields(usage)}
 
 
 def example_outcome(result: ExampleResult, check: str) -> Outcome:

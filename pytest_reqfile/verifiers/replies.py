@@ -12,10 +12,11 @@ from typing import Final, Literal
 
 from pytest_reqfile.errors import FormatError, ReqfileError
 from pytest_reqfile.outcome import Finding
+from pytest_reqfile.syntax.credentials import masked
 from pytest_reqfile.syntax.json import read_json
 from pytest_reqfile.syntax.nodes import Node
 from pytest_reqfile.verifiers.hunks import Hunk, SentLine
-from pytest_reqfile.verifiers.masking import excerpt, masked
+from pytest_reqfile.verifiers.masking import excerpt
 from pytest_reqfile.verifiers.words import sanitized
 
 ItemVerdict = Literal["pass", "fail", "not_applicable"]

@@ -274,6 +274,11 @@ def name_of(verifier: Verifier) -> str:
     return verifier.name if isinstance(verifier, FlatVerifier) else verifier.id
 
 
+def asks_model(declared: Declared) -> bool:
+    """Whether the verifier has an llm checklist."""
+    return isinstance(declared, SpecVerifier) and has_checklist(declared.require)
+
+
 def not_run(declared: Declared) -> Result:
     """The result of a verifier that a canceled run did not reach."""
     if isinstance(declared, InvalidDeclaration):
