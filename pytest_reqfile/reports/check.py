@@ -110,6 +110,8 @@ class CheckReport:
     @cached_property
     def decisions(self) -> tuple[ToDecide, ...]:
         """What people have to decide, pair by pair of requirements."""
+        if not self.conflicts:
+            return ()
         from pytest_reqfile.reports.decisions import to_decide
 
         return to_decide(self.conflicts)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_reqfile.reqfile.sources import GitSources, Source
     from pytest_reqfile.reqfile.trials import Trials
     from pytest_reqfile.reqfile.values import RepositoryUse
+    from pytest_reqfile.workspace.git_ahead import Ahead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,14 +121,16 @@ def open_repository(
     cached_only: bool = False,
     trials: Trials | None = None,
     keep_parsed: bool = False,
+    ahead: Ahead | None = None,
 ) -> Repository:
     """The repository that holds ``cwd``. Raises GitError ``not inside a git repository``.
 
-    git begins to list its files at once. With ``keep_parsed`` what was parsed is kept in the git folder.
+    git begins to list its files at once, or has begun: ``ahead`` is what it was asked in ``cwd``. With ``keep_parsed``
+    what was parsed is kept in the git folder.
     """
-    place = find_repository(cwd, environment)
+    place = find_repository(cwd, environment, ahead.place if ahead is not None else None)
     git = Git(place.root, environment)
-    listing = GitListing(git)
+    listing = GitListing(git, ahead.listing if ahead is not None else None)
     return Repository(
         git=git,
         listing=listing,

@@ -10,41 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from pytest_reqfile.errors import WorkspaceError
-
-GIT_KEPT: Final = frozenset(
-    {
-        # Where git and its configuration come from: chosen by the user or CI, true for every repository.
-        "GIT_EXEC_PATH",
-        "GIT_CONFIG_GLOBAL",
-        "GIT_CONFIG_SYSTEM",
-        "GIT_CONFIG_NOSYSTEM",
-        # ``GIT_CONFIG_COUNT`` (with KEY_n, VALUE_n) is how containers set ``safe.directory``; what ``git -c`` gives
-        # a hook travels in GIT_CONFIG_PARAMETERS instead, which belongs to that one git call and is dropped.
-        "GIT_CONFIG_COUNT",
-        # How far up a repository is looked for, and whether across mounts.
-        "GIT_CEILING_DIRECTORIES",
-        "GIT_DISCOVERY_ACROSS_FILESYSTEM",
-        # How remotes are reached.
-        "GIT_ASKPASS",
-        "GIT_SSH",
-        "GIT_SSH_COMMAND",
-        "GIT_SSH_VARIANT",
-        "GIT_SSL_CAINFO",
-        "GIT_SSL_CAPATH",
-        "GIT_SSL_CERT",
-        "GIT_SSL_KEY",
-        "GIT_SSL_NO_VERIFY",
-        "GIT_SSL_VERSION",
-        "GIT_HTTP_PROXY_AUTHMETHOD",
-        "GIT_PROXY_SSL_CAINFO",
-        "GIT_ALLOW_PROTOCOL",
-    }
-)
-"""``GIT_*`` variables our own git calls keep; pre-commit's list and the ones that name configuration.
-
-All others name a repository, an index, objects, pathspec rules or output of the hook we may run in, and would make git
-answer about something else than the folder it is asked about (spec/reqfile.md 9).
-"""
+from pytest_reqfile.workspace.git_ahead import variables_for_git
 
 GIT_OF_A_HOOK: Final = frozenset(
     {
@@ -111,12 +77,7 @@ class Environment:
 
 def for_git(env: Environment) -> Environment:
     """What our own git calls see: nothing of a surrounding hook, English messages, no prompt, no lock on the index."""
-    kept = {name: value for name, value in env.variables.items() if _is_for_git(name)}
-    return Environment(variables={**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"})
-
-
-def _is_for_git(name: str) -> bool:
-    return not name.startswith("GIT_") or name in GIT_KEPT or name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))
+    return Environment(variables=variables_for_git(env.variables))
 
 
 def for_command(env: Environment, secrets: tuple[str, ...]) -> Environment:

@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import GitError
 from pytest_reqfile.workspace.environment import Environment, for_git
+from pytest_reqfile.workspace.git_ahead import PLACE, git_command, place_of
 from pytest_reqfile.workspace.git_call import GitCall, GitReply
+from pytest_reqfile.workspace.program import processors
 
 if TYPE_CHECKING:
     from git.cmd import Git as GitCommand
 
-HARDENED: Final = (
-    # A repository's configuration must neither start a program (fsmonitor) nor change how paths are written.
-    *("-c", "core.fsmonitor=false"),
-    *("-c", "core.quotePath=false"),
-    "--no-optional-locks",
-    "--no-pager",
-)
+    from pytest_reqfile.workspace.spawned import Spawned
+
 _END_OF_OPTIONS: Final = "--end-of-options"
 _PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-relative", "--no-color", f"-O{os.devnull}")
 _MOST_PATHS: Final = 500
@@ -31,6 +28,9 @@ _RAW_DIFF: Final = (
     *("diff", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=all"),
     *_PLAIN_DIFF,
 )
+# git looks at files with up to twenty threads, between which we would get no turn on a small machine (issue 3.5).
+_FEW_PROCESSORS: Final = 2
+_ONE_THREAD: Final = ("-c", "core.preloadIndex=false")
 _OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _CANNOT_START: Final = frozenset({126, 127})
 _REGULAR: Final = frozenset({"100644", "100755"})
@@ -79,7 +79,7 @@ class Git:
 
     def start(self, *args: str) -> GitCall:
         """``git ARGS`` in the background, its reply for later: for what every run asks (issue 3.5)."""
-        return GitCall(("git", *HARDENED, *args), self.root, self._env)
+        return GitCall.start(git_command(self.root, args), self._env)
 
     def answer(self, *args: str) -> bytes:
         """What ``git ARGS`` writes on stdout, asked directly; raises as ``run`` does."""
@@ -160,7 +160,8 @@ class Git:
 
     def start_changes(self, commit: str) -> GitCall:
         """Let git begin with ``tracked_changes``, for ``read_changes`` later."""
-        return self.start(*_RAW_DIFF, _END_OF_OPTIONS, _object_id(commit), "--")
+        threads = () if processors() > _FEW_PROCESSORS else _ONE_THREAD
+        return self.start(*threads, *_RAW_DIFF, _END_OF_OPTIONS, _object_id(commit), "--")
 
     def read_changes(self, call: GitCall) -> tuple[TrackedChange, ...]:
         """The answer of ``start_changes``."""
@@ -241,7 +242,7 @@ class Git:
         with nullcontext() if stdin is None else readable_file(stdin) as stream:
             try:
                 code, out, err = git_type(self.root).execute(
-                    [*prefix, "git", "-C", str(self.root), *HARDENED, *args],
+                    [*prefix, *git_command(self.root, args)],
                     istream=stream,
                     with_extended_output=True,
                     with_exceptions=False,
@@ -281,20 +282,20 @@ class RepositoryPlace:
     git_folder: Path
 
 
-def find_repository(cwd: Path, env: Environment) -> RepositoryPlace:
-    """The repository that holds ``cwd``.
+def find_repository(cwd: Path, env: Environment, begun: Spawned | None = None) -> RepositoryPlace:
+    """The repository that holds ``cwd``; ``begun`` is git already asked for PLACE there.
 
     Raises ``GitError`` "not inside a git repository" where there is none (also in a bare one); a repository that git
     refuses to read because somebody else owns it keeps git's own words, which say what to do.
     """
-    reply = Git(cwd, env).start("rev-parse", "--show-toplevel", "--git-common-dir").reply()
+    reply = (GitCall(begun) if begun is not None else Git(cwd, env).start(*PLACE)).reply()
     if reply.code != 0 and "dubious ownership" in reply.err:
         raise GitError(f"git rev-parse --show-toplevel failed: {reply.err}")
-    root, _, git_folder = os.fsdecode(reply.out.removesuffix(b"\n")).rpartition("\n")
-    if reply.code != 0 or not root:
+    root, git_folder = place_of(reply.code, reply.out)
+    if not root:
         raise GitError("not inside a git repository")
     # The git folder is relative to where git was asked.
-    return RepositoryPlace(root=Path(os.path.realpath(root)), git_folder=Path(cwd, git_folder))
+    return RepositoryPlace(root=Path(root), git_folder=Path(cwd, git_folder))
 
 
 def discover_root(cwd: Path, env: Environment) -> Path:

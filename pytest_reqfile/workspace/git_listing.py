@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import GitError
+from pytest_reqfile.workspace.git_ahead import LISTING
+from pytest_reqfile.workspace.git_call import GitCall
 
 if TYPE_CHECKING:
     from pytest_reqfile.workspace.git import Git
+    from pytest_reqfile.workspace.spawned import Spawned
 
-# ``-v`` opens each entry with a letter and a space, ``?`` for what is not tracked, ``S`` or a small letter for what git
-# was told not to compare: one look through the folders tells all.
-_LISTING: Final = ("ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard")
-_UNTRACKED: Final = b"? "
 _TAG: Final = 2
 _NUL: Final = b"\0"
+_UNTRACKED: Final = re.compile(rb"\0\? ([^\0]+)")
 _UNWATCHED: Final = re.compile(rb"\0([Sa-z]) ([^\0]+)")
 _SKIPPED: Final = b"Ss"
 # git lists what it can and exits with 0 all the same.
@@ -30,10 +30,11 @@ _UNREADABLE: Final = re.compile(r"^warning: could not open directory '(.+)/': ([
 class GitListing:
     """One listing for one run. git works on it while the caller imports and parses."""
 
-    def __init__(self, git: Git) -> None:
+    def __init__(self, git: Git, begun: Spawned | None = None) -> None:
+        """Let git begin, unless it has: ``begun`` is git already asked for LISTING."""
         self.root: Path = git.root
         self._git = git
-        self._call = git.start(*_LISTING)
+        self._call = GitCall(begun) if begun is not None else git.start(*LISTING)
 
     def list_files(self) -> tuple[str, ...]:
         """Tracked and untracked paths that are not ignored, in byte order; some may be no regular files."""
@@ -53,8 +54,7 @@ class GitListing:
     @cached_property
     def untracked(self) -> tuple[str, ...]:
         """Paths that are neither tracked nor ignored, in byte order."""
-        paths = {entry[_TAG:] for entry in self._entries() if entry.startswith(_UNTRACKED)}
-        return tuple(map(os.fsdecode, sorted(paths)))
+        return tuple(map(os.fsdecode, sorted(set(_UNTRACKED.findall(_NUL + self._listing)))))
 
     @cached_property
     def unwatched(self) -> dict[str, bool]:
@@ -67,8 +67,7 @@ class GitListing:
 
     def with_ending(self, endings: Iterable[str]) -> tuple[str, ...]:
         """The paths whose lower-cased text has one of the ASCII ``endings``, in byte order; the others stay bytes."""
-        lowered = self._listing.lower()
-        found = {path for ending in endings for path in _ending(self._listing, lowered, ending.encode())}
+        found = {path for ending in endings for path in _ending(self._listing, self._lowered, ending.encode())}
         return tuple(map(os.fsdecode, sorted(found)))
 
     def unreadable(self) -> tuple[tuple[str, str], ...]:
@@ -79,8 +78,12 @@ class GitListing:
         return self._listing.split(_NUL)[:-1]
 
     @cached_property
+    def _lowered(self) -> bytes:
+        return self._listing.lower()
+
+    @cached_property
     def _listing(self) -> bytes:
-        listing = self._git.finish(self._call, _LISTING)
+        listing = self._git.finish(self._call, LISTING)
         refuse_misread_names(listing, sys.getfilesystemencoding())
         return listing
 

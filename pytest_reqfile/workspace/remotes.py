@@ -11,7 +11,7 @@ from typing import Final
 
 from pytest_reqfile.errors import GitError
 from pytest_reqfile.workspace.environment import Environment, for_git
-from pytest_reqfile.workspace.git import HARDENED
+from pytest_reqfile.workspace.git_ahead import HARDENED
 from pytest_reqfile.workspace.processes import run_command
 
 LISTING_SECONDS: Final = 30.0

@@ -301,7 +301,8 @@ def test_every_distinct_base_is_asked_once(seeing: Repo) -> None:
     fake.write_text(f'#!/bin/sh\necho "$*" >> "{log}"\nexec "{real}" "$@"\n')
     fake.chmod(0o755)
     seeing.run("check", "--changed", env={"PATH": f"{fake.parent}:{seeing.variables['PATH']}"})
-    asked = [line.split("--no-pager ")[1].split(" ")[0] for line in log.read_text().splitlines()]
+    calls = log.read_text().replace("-c core.preloadIndex=false ", "").splitlines()  # where processors are few
+    asked = [call.split("--no-pager ")[1].split(" ")[0] for call in calls]
     assert sorted(asked) == ["diff", "ls-files", "merge-base", "merge-base", "rev-parse"]
 
 
