@@ -108,18 +108,20 @@ class Asking:
         if not requests:
             return ()
         try:
-            jev = self._jev(settings)
-            model = self._model(settings, jev)
+            return self._asked(settings, requests)
         except MissingKeyError as error:
             return self._all_failed(requests, Failure(reason=str(error), unset=settings.api_key_env))
         except (EndpointError, AnswersError, JevError) as error:
             return self._all_failed(requests, Failure(reason=str(error)))
-        replies: tuple[dict[str, Reply], ...] = tuple(self._known(request, model) for request in requests)
-        try:
-            self._ask_missing(jev, settings, requests, replies)
         except BaseException:
             self._end()
             raise
+
+    def _asked(self, settings: DecisionSettings, requests: Sequence[Request]) -> tuple[Replies, ...]:
+        jev = self._jev(settings)
+        model = self._model(settings, jev)
+        replies: tuple[dict[str, Reply], ...] = tuple(self._known(request, model) for request in requests)
+        self._ask_missing(jev, settings, requests, replies)
         self._failed = self._failed or any(isinstance(r, Failure) for found in replies for r in found.values())
         return replies
 
@@ -148,14 +150,26 @@ class Asking:
             unusual = unusual_choice(settings)
             if unusual is not None:
                 self._service.tell(unusual)
-            try:
-                self._models[settings] = jev.exact_model() if self._answers is not None else ""
-            except JevError as error:
-                self._models[settings] = Failure(reason=str(error))
+            self._models[settings] = self._probed(jev) if self._answers is not None else ""
         found = self._models[settings]
         if isinstance(found, Failure):
             raise JevError(found.reason)
         return found
+
+    def _probed(self, jev: Jev) -> str | Failure:
+        """The exact model, asked for in a thread: a service that hangs must not hold a run that was told to end."""
+        said: list[str | Failure] = []
+
+        def probe() -> None:
+            try:
+                said.append(jev.exact_model())
+            except JevError as error:
+                said.append(Failure(reason=str(error)))
+
+        if in_threads([probe], 1, self._is_cancelled):
+            return said[0]
+        self._end()
+        return Failure(reason=STOPPED)
 
     def _known(self, request: Request, model: str) -> dict[str, Reply]:
         if request.refusal is not None:

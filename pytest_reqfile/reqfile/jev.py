@@ -18,6 +18,7 @@ LONGEST_WAIT: Final = 60.0
 _OK: Final = 200
 _RETRIED: Final = frozenset({429, 502, 503, 504, 520, 522, 524, 529})
 _BODY_SHOWN: Final = 300
+_LONGEST_NAME: Final = 300
 _PROBE: Final = "probe"
 _PROBE_STATE: Final = '"reqfile"'
 _PROBE_QUESTION: Final = '{"instructions":"Is this text empty?","type":"noul"}'
@@ -71,7 +72,7 @@ class Jev:
             else:
                 if reply.status == _OK:
                     return reply.body.decode("utf-8", "replace")
-                failure, asked = _status_failure(reply), reply.retry_after
+                failure, asked = self._status_failure(reply), reply.retry_after
                 if reply.status not in _RETRIED:
                     wait = None  # noqa: PLW2901 - such an answer is the last one
             if wait is None or (asked or 0) > LONGEST_WAIT or self.pause(max(wait, asked or 0)):
@@ -85,25 +86,34 @@ class Jev:
             raise JevError(self._masked(f"Jev returned invalid JSON: {error}")) from error
         found = document if isinstance(document, dict) else {}
         model, answers = found.get("model"), found.get("answers")
-        if not isinstance(model, str) or not model.strip():
-            raise JevError(self._masked(f"Jev response has no model: {_cut(text)}"))
+        if not isinstance(model, str) or not _is_name(model):
+            raise JevError(f"Jev response has no model: {self._shown(text)}")
         probabilities: dict[str, float] = {}
         for identifier in identifiers:
             probability = _probability(answers, identifier)
             if probability is None:
-                raise JevError(self._masked(f"Jev response has no probability for {identifier}: {_cut(text)}"))
+                raise JevError(f"Jev response has no probability for {identifier}: {self._shown(text)}")
             probabilities[identifier] = probability
-        return ModelAnswer(model=model, probabilities=probabilities)
+        return ModelAnswer(model=self._masked(model), probabilities=probabilities)
+
+    def _status_failure(self, reply: HttpReply) -> str:
+        asked = reply.retry_after
+        patience = f" (it asks to wait {asked:.0f} seconds)" if asked and asked > LONGEST_WAIT else ""
+        return f"Jev returned HTTP {reply.status}: {self._shown(reply.body.decode('utf-8', 'replace'))}{patience}"
+
+    def _shown(self, body: str) -> str:
+        """What a report shows of a reply, masked first: half of a key that was cut would not be found."""
+        text = self._masked(body).strip()
+        return text if len(text) <= _BODY_SHOWN else f"{text[:_BODY_SHOWN]}…"
 
     def _masked(self, text: str) -> str:
         """A server may send back what it was sent."""
         return text.replace(self.endpoint.key, "***")
 
 
-def _status_failure(reply: HttpReply) -> str:
-    asked = reply.retry_after
-    patience = f" (it asks to wait {asked:.0f} seconds)" if asked and asked > LONGEST_WAIT else ""
-    return f"Jev returned HTTP {reply.status}: {_cut(reply.body.decode('utf-8', 'replace'))}{patience}"
+def _is_name(model: str) -> bool:
+    """Reports, run logs and cache keys carry it: one line that can be written, and not a long one."""
+    return bool(model.strip()) and model.isprintable() and len(model) <= _LONGEST_NAME
 
 
 def _probability(answers: object, identifier: str) -> float | None:
@@ -111,12 +121,7 @@ def _probability(answers: object, identifier: str) -> float | None:
     probability = answer.get("noul") if isinstance(answer, dict) else None
     if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 <= probability <= 1:
         return None
-    return float(probability)
-
-
-def _cut(body: str) -> str:
-    text = body.strip()
-    return text if len(text) <= _BODY_SHOWN else f"{text[:_BODY_SHOWN]}…"
+    return float(probability) + 0.0  # there is no minus zero in the file of answers
 
 
 def _json(text: str) -> str:

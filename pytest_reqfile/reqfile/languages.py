@@ -67,5 +67,6 @@ def canonical_language(name: str) -> str | None:
 
 
 def language_of(path: str) -> str | None:
-    """The language of a file by the last extension of its name."""
-    return _BY_EXTENSION.get(path.rpartition("/")[2].rpartition(".")[2]) if "." in path else None
+    """The language of a file by the last extension of its name; ``.env`` is a name without one, as for ast-grep."""
+    stem, _, extension = path.rpartition("/")[2].rpartition(".")
+    return _BY_EXTENSION.get(extension) if stem else None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pytest_reqfile.workspace.git_ahead import USUAL_KEY
 from pytest_reqfile.workspace.paths import below, contains, folder_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class DecisionSettings:
     """How decision checks of a folder reach their model; ``concurrency`` is the number of requests at a time."""
 
     model: str = "~typesafe/jev-latest"
-    api_key_env: str = "OPENROUTER_API_KEY"
+    api_key_env: str = USUAL_KEY
     endpoint: str = "https://openrouter.ai/api/v1"
     concurrency: int = 16
 

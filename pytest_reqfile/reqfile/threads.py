@@ -8,6 +8,8 @@ from queue import Empty, SimpleQueue
 from typing import Final
 
 _POLL_SECONDS: Final = 0.05
+_MOST_THREADS: Final = 256
+"""A system gives a process so many threads and open connections without being asked."""
 
 
 def in_threads(tasks: Sequence[Callable[[], None]], count: int, stopped: Callable[[], bool]) -> bool:
@@ -34,7 +36,7 @@ def in_threads(tasks: Sequence[Callable[[], None]], count: int, stopped: Callabl
             finally:
                 ended.put(done)
 
-    for number in range(min(count, len(tasks))):
+    for number in range(min(count, len(tasks), _MOST_THREADS)):
         threading.Thread(target=labour, name=f"reqfile-ask-{number}", daemon=True).start()
     try:
         return all(_awaited(ended, stopped) for _ in tasks)

@@ -22,7 +22,7 @@ _ENCLOSING_KINDS: Final = frozenset(
     }
 )
 _CAUSE: Final = re.compile(r"\n    (?:\d+: )?(?=\S)")
-_REFUSALS: Final = frozenset({Exception, RuntimeError, TypeError, ValueError})
+_REFUSALS: Final = frozenset({Exception, OverflowError, RuntimeError, TypeError, ValueError})
 
 
 class NoSelectorError(ReqfileError):
@@ -128,12 +128,8 @@ def _causes(text: str) -> str:
 
 
 def _enclosing(node: SgNode) -> str | None:
-    parent = node.parent()
-    while parent is not None:
-        if parent.kind() in _ENCLOSING_KINDS:
-            return parent.text()
-        parent = parent.parent()
-    return None
+    """The nearest ancestor; asking each node for its parent would walk down from the root again and again."""
+    return next((ancestor.text() for ancestor in node.ancestors() if ancestor.kind() in _ENCLOSING_KINDS), None)
 
 
 def _sg_root() -> type[SgRoot]:

@@ -9,8 +9,8 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 from urllib.parse import SplitResult, urlsplit
@@ -108,7 +108,7 @@ class HttpTransport:
             connection.expire_at(expires)
             response = connection.send(request)
             reply = connection.read(response, self._limit)
-            keep = not response.will_close
+            keep = not response.will_close and response.status != _SWITCHING
             return reply
         except (http.client.RemoteDisconnected, ConnectionError) as error:
             if kept and not connection.answered and not self._aborted:
@@ -128,7 +128,8 @@ class HttpTransport:
         try:
             proxy = proxy_for(target, self._environment)
             context = self._tls() if target.scheme == "https" else None
-            connection = _Connection(target, proxy, context, min(CONNECT_SECONDS, expires - time.monotonic()))
+            connection = _Connection(target, proxy, context)
+            connection.open(min(CONNECT_SECONDS, expires - time.monotonic()))
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise self._failure(error, None) from error
         with self._lock:
@@ -182,22 +183,53 @@ class _Request:
 class _Connection:
     """One connection to a server, directly or through a proxy's tunnel."""
 
-    def __init__(self, target: SplitResult, proxy: Proxy | None, context: ssl.SSLContext | None, wait: float) -> None:
+    def __init__(self, target: SplitResult, proxy: Proxy | None, context: ssl.SSLContext | None) -> None:
         host, port = str(target.hostname), target.port
         first = (proxy.host, proxy.port) if proxy is not None else (host, port)
         self._client = (
-            http.client.HTTPConnection(*first, timeout=max(wait, _SOON))
+            http.client.HTTPConnection(*first)
             if context is None
-            else http.client.HTTPSConnection(*first, timeout=max(wait, _SOON), context=context)
+            else http.client.HTTPSConnection(*first, context=context)
         )
+        self._client.response_class = _Response
+        self._tunnels = proxy is not None
         if proxy is not None:
             self._client.set_tunnel(host, port or self._client.default_port, dict(proxy.headers))
-        self._client.connect()
+        self.answered = False
+
+    def open(self, wait: float) -> None:
+        """Connect within ``wait`` seconds. Raises what ``http.client`` raises."""
+        self._client.timeout = max(wait, _SOON)
+        try:
+            with self._tunnel_within(wait) if self._tunnels else nullcontext():
+                self._client.connect()
+        except BaseException:
+            self._client.close()
+            raise
         self._client.auto_open = 0  # a lost connection is never replaced in silence
         self._socket = _BoundedSocket(self._client.sock)
         client: Any = self._client
         client.sock = self._socket
-        self.answered = False
+
+    @contextmanager
+    def _tunnel_within(self, wait: float) -> Iterator[None]:
+        """A proxy that drips its answer would start the client's own timeout again with each byte."""
+        late = threading.Event()
+
+        def cut() -> None:
+            late.set()
+            if self._client.sock is not None:
+                _shut_down(self._client.sock)
+
+        watch = threading.Timer(max(wait, _SOON), cut)
+        watch.daemon = True
+        watch.start()
+        try:
+            yield
+        except (OSError, http.client.HTTPException) as error:
+            raise TimeoutError("timed out") if late.is_set() else error from error
+        finally:
+            watch.cancel()
 
     def expire_at(self, expires: float) -> None:
         """Every read and write from now on ends at ``expires``, on the monotonic clock."""
@@ -260,12 +292,28 @@ class _BoundedSocket:
         return not poll.poll(0)
 
     def cut(self) -> None:
-        with suppress(OSError):  # closed meanwhile
-            # Not that of an SSL socket, which would forget its keys while another thread uses them.
-            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+        _shut_down(self._socket)
 
     def close(self) -> None:
         self._socket.close()
+
+
+def _shut_down(connected: socket.socket) -> None:
+    """End what another thread does with a socket."""
+    with suppress(OSError):  # closed meanwhile
+        # Not that of an SSL socket, which would forget its keys while the other thread uses them.
+        socket.socket.shutdown(connected, socket.SHUT_RDWR)
+
+
+class _Response(http.client.HTTPResponse):
+    """One that passes over every interim answer, not ``100 Continue`` alone (RFC 9110, 15.2).
+
+    Else ``103 Early Hints`` would be taken for the answer, and what follows for the answer to the next request.
+    """
+
+    def _read_status(self) -> tuple[str, int, str]:
+        version, status, reason = super()._read_status()  # type: ignore[misc]  # the stubs leave it out
+        return version, http.client.CONTINUE if status in _INTERIM else status, reason
 
 
 class _BoundedStream(io.RawIOBase):
@@ -288,6 +336,8 @@ class _BoundedStream(io.RawIOBase):
 
 
 _SOON: Final = 0.001
+_SWITCHING: Final = 101
+_INTERIM: Final = frozenset(range(100, 200)) - {_SWITCHING}
 _ALWAYS: Final = {"User-Agent": f"pytest-reqfile/{__version__}"}
 
 

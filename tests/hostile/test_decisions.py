@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,7 +19,7 @@ from tests.support import Repo
 from tests.support.decisions import DECISION, PYFUNC, asked_key, decide, drepo, functions
 from tests.support.jev import EXACT, NEWER, Heard, Jev, Said, said
 from tests.support.juries import Court
-from tests.support.processes import wait_until
+from tests.support.processes import started, wait_until
 from tests.support.requirements import req
 
 
@@ -157,20 +154,6 @@ def hanging_after_six(heard: Heard) -> Said | None:
     return Said(delay=60.0) if number > 5 else None
 
 
-@contextmanager
-def started(repo: Repo, *command: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process with a key, gone afterwards whatever happens."""
-    env = {**repo.variables, **asked_key()}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        (sys.executable, "-P", "-m", *command), cwd=repo.root, env=env, stdout=pipe, stderr=pipe
-    ) as p:
-        try:
-            yield p
-        finally:
-            p.kill()
-
-
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_stops_asking_and_keeps_the_answers_that_came(
     repo: Repo, jev: Jev, stop: signal.Signals
@@ -180,7 +163,7 @@ def test_an_interrupted_run_stops_asking_and_keeps_the_answers_that_came(
     names = [f"f{number}" for number in range(12)]
     repo.write("a.py", functions(*names))
     jev.behave = hanging_after_six
-    with started(repo, "pytest_reqfile", "check") as process:
+    with started(repo, "pytest_reqfile", "check", env=asked_key()) as process:
         assert wait_until(lambda: len(jev.questions) >= 8, 30.0)
         time.sleep(0.2)
         start = time.monotonic()
@@ -201,7 +184,7 @@ def test_an_interrupted_pytest_run_keeps_the_answers_that_came(repo: Repo, jev: 
     drepo(repo, jev, config=f"{jev.config}  concurrency: 2\n")
     repo.write("a.py", functions(*(f"f{number}" for number in range(12))))
     jev.behave = hanging_after_six
-    with started(repo, "pytest", "-p", "no:cacheprovider", "-q") as process:
+    with started(repo, "pytest", "-p", "no:cacheprovider", "-q", env=asked_key()) as process:
         assert wait_until(lambda: len(jev.questions) >= 8, 30.0)
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)

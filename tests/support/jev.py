@@ -54,7 +54,7 @@ class Said:
     """How the server answers one request, otherwise than it should.
 
     ``delay`` seconds pass first; ``cut`` closes the connection after that many bytes of the whole reply; ``drip`` sends
-    one byte of the body each so many seconds; ``raw`` replaces the whole reply.
+    one byte of the body each so many seconds; ``raw`` replaces the whole reply, and the connection ends unless it ``stays``.
     """
 
     status: int = 200
@@ -64,6 +64,7 @@ class Said:
     cut: int | None = None
     drip: float | None = None
     raw: bytes | None = None
+    stays: bool = False
 
 
 Probability = Callable[[Heard, str], float]
@@ -194,7 +195,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._drip(head.encode(), reply.body, reply.drip)
         except OSError:
             self.close_connection = True  # the client has given up
-        if reply.cut is not None or reply.raw is not None:
+        if reply.cut is not None or (reply.raw is not None and not reply.stays):
             self.close_connection = True
 
     def _drip(self, head: bytes, body: bytes, seconds: float) -> None:

@@ -132,6 +132,10 @@ def body(document: object) -> bytes:
         (body({"answers": {}}), 'Jev response has no model: {"answers": {}}'),
         (body({"model": "", "answers": {}}), "Jev response has no model: "),
         (body({"model": 1, "answers": {}}), "Jev response has no model: "),
+        (body({"model": "\ud800", "answers": {}}), "Jev response has no model: "),
+        (body({"model": "m\n1", "answers": {}}), "Jev response has no model: "),
+        (body({"model": "\x1b[2J", "answers": {}}), "Jev response has no model: "),
+        (body({"model": "m" * 301, "answers": {}}), "Jev response has no model: "),
         (body({"model": "m"}), 'Jev response has no probability for A: {"model": "m"}'),
         (body({"model": "m", "answers": []}), "Jev response has no probability for A: "),
         (body({"model": "m", "answers": {"A": 0.5}}), "Jev response has no probability for A: "),
@@ -161,6 +165,24 @@ def test_long_bodies_are_cut_and_keys_masked() -> None:
     assert text.endswith("x…")
     assert len(text) < 350
     assert "s3cret" not in repr(jev)
+
+
+@pytest.mark.parametrize("at", range(285, 301))
+def test_no_part_of_a_key_is_shown_where_a_body_is_cut(at: int) -> None:
+    """Masking comes before cutting."""
+    jev, _ = client(HttpReply(status=500, body=b"x" * at + b"s3cret and more"))
+    with pytest.raises(JevError) as caught:
+        jev.ask("1", QUESTIONS)
+    assert "s3" not in str(caught.value)
+
+
+def test_a_key_sent_back_as_the_model_is_masked_and_minus_zero_is_zero() -> None:
+    """Reports name the model; the file of answers has no sign."""
+    answers = {"A": {"noul": -0.0}, "B": {"noul": 0.5}}
+    jev, _ = client(HttpReply(status=200, body=body({"model": "m-s3cret", "answers": answers})))
+    answer = jev.ask("1", QUESTIONS)
+    assert answer.model == "m-***"
+    assert str(answer.probabilities["A"]) == "0.0"
 
 
 @pytest.mark.parametrize("make", [lambda jev: jev.exact_model()])

@@ -37,6 +37,18 @@ def test_every_task_runs_once_in_at_most_so_many_threads(tasks: int, count: int)
     assert count > 1 or started == list(range(tasks))
 
 
+def test_no_config_makes_more_threads_than_a_system_gives() -> None:
+    """``concurrency`` may be any number."""
+    most = [0]
+
+    def work() -> None:
+        most[0] = max(most[0], sum(thread.name.startswith("reqfile-ask") for thread in threading.enumerate()))
+        time.sleep(0.01)
+
+    assert in_threads([work] * 1000, 100_000, never)
+    assert 1 < most[0] <= 256
+
+
 def test_stopping_ends_the_waiting_and_starts_nothing_more() -> None:
     """What hangs is left behind: the threads do not keep a process from ending."""
     release = threading.Event()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pytest_reqfile.errors import FormatError
@@ -72,12 +74,25 @@ def test_the_enclosing_function_is_an_ancestor_never_the_unit_itself(kind: str, 
     assert unit.size == len(unit.source) + len(unit.enclosing or "")
 
 
+def test_enclosing_functions_of_a_long_expression_are_found_in_no_time() -> None:
+    """Generated code has expressions of thousands of terms, each inside of the one before (52 s once)."""
+    found = decision("{language: python, rule: {kind: integer}}", "context: enclosing\n")
+    start = time.process_time()
+    terms = units(found, f"def f():\n    return {' + '.join(['1'] * 2000)}\n")
+    assert time.process_time() - start < 5.0
+    assert {(unit.enclosing or "")[:7] for unit in terms} == {"def f()"}
+    assert len(terms) == 2000
+
+
 @pytest.mark.parametrize(
     ("path", "language"),
     [
         ("a.py", "python"),
         ("BUILD.bzl", "python"),
-        ("x/.zsh", "bash"),
+        ("x.zsh", "bash"),
+        ("x/.zsh", None),
+        (".env", None),
+        ("v1.0/sh", None),
         ("a.h", "c"),
         ("a.hpp", "cpp"),
         ("a.d.ts", "typescript"),
@@ -121,6 +136,10 @@ def test_language_names_have_aliases_and_no_case(name: str, language: str | None
         ),
         ("{language: python, rule: 5}", "unexpected type: 'int' object is not an instance of 'Mapping'"),
         ("{language: python, rule: {kind: 5}}", ""),
+        (
+            "{language: python, rule: {range: {start: {line: -1, column: 0}, end: {line: 1, column: 0}}}}",
+            "can't convert negative int to unsigned",
+        ),
         ("{language: python, rule: {matches: x}}", "Rule `x` is not defined."),
         ("{language: python, rule: {matches: x}, utils: {x: {matches: x}}}", ""),
         ('{language: python, rule: {pattern: "$A"}, constraints: {A: {kind: zzz}}}', "`constraints` is not configured"),

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -85,6 +85,36 @@ def test_what_is_no_complete_answer_in_time_is_an_error(
     jev.behave = lambda heard: None
     assert post(transport, jev).status == 200
     assert jev.connections == 2
+
+
+def test_what_comes_unasked_is_no_answer_to_the_next_request() -> None:
+    """A server that answers twice: the second answer is about another question."""
+    connections: list[int] = []
+
+    def serve(connected: socket.socket) -> None:
+        connections.append(len(connections))
+        with suppress(OSError):
+            connected.recv(65536)
+            connected.sendall(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\n%d" % len(connections))
+            time.sleep(0.05)
+            connected.sendall(b"HTTP/1.1 200 X\r\nContent-Length: 5\r\n\r\nstale")
+            connected.recv(65536)  # the end
+
+    with listener(serve) as port:
+        transport = HttpTransport(NOTHING, seconds=5)
+        assert transport.post(f"http://127.0.0.1:{port}/x", HEADERS, BODY).body == b"1"
+        time.sleep(0.3)
+        assert transport.post(f"http://127.0.0.1:{port}/x", HEADERS, BODY).body == b"2"
+        transport.close()
+
+
+@pytest.mark.parametrize("interim", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"])
+def test_interim_answers_are_passed_over(transport: HttpTransport, jev: Jev, interim: bytes) -> None:
+    """What follows them is the answer to this request, not to the next one."""
+    jev.behave = lambda heard: Said(raw=interim * 2 + b"HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\n{}")
+    for _ in range(2):
+        reply = post(transport, jev)
+        assert (reply.status, reply.body) == (200, b"{}")
 
 
 def test_endless_interim_answers_end_at_the_deadline(transport: HttpTransport, jev: Jev) -> None:
@@ -219,6 +249,26 @@ def test_https_goes_through_the_proxy_of_the_environment(jev: Jev) -> None:
     assert b"Proxy-Authorization: Basic bWU6c0BjcmV0" in head
     assert b"Bearer" not in head
     assert "cret" not in str(caught.value)
+
+
+def test_a_proxy_that_drips_its_answer_is_left_in_time() -> None:
+    """Each byte is a sign of life; together they are none."""
+
+    def drip(connected: socket.socket) -> None:
+        connected.recv(4096)
+        try:
+            for byte in b"HTTP/1.1 200 OK\r\nX: " + b"a" * 400:
+                connected.sendall(bytes([byte]))
+                time.sleep(0.1)
+        except OSError:
+            return
+
+    with listener(drip) as port:
+        transport = HttpTransport(Environment(variables={"https_proxy": f"127.0.0.1:{port}"}), seconds=0.8)
+        start = time.monotonic()
+        with pytest.raises(HttpError, match=r"^no complete answer within 0.8 seconds$"):
+            transport.post("https://model.example/x", HEADERS, BODY)
+        assert time.monotonic() - start < 3.0
 
 
 @pytest.mark.parametrize(
