@@ -20,23 +20,26 @@ _DIGITS: Final = 6
 """Of a number of hours that is still allowed, with one to spare."""
 
 
-def read_age(text: str) -> timedelta | None:
-    """``12h``, ``7d``, ``2w``; None for no minimum (empty, ``0``). Raises ``UsageError`` for anything else."""
+def read_age(text: str, key: str = "min_release_age") -> timedelta | None:
+    """``12h``, ``7d``, ``2w``; None for no limit (empty, ``0``). Raises ``UsageError`` for anything else.
+
+    ``key`` is what messages call the setting.
+    """
     if text in {"", "0"}:
         return None
     found = _AGE.fullmatch(text)
     count = found["count"].lstrip("0") if found is not None else ""
     if found is None or len(count) > _DIGITS:
-        raise _invalid(text)
+        raise _invalid(text, key)
     age = timedelta(hours=int(count or "0") * _HOURS[found["unit"]])
     if age > _LONGEST:
-        raise _invalid(text)
+        raise _invalid(text, key)
     return age or None
 
 
-def _invalid(text: str) -> UsageError:
+def _invalid(text: str, key: str) -> UsageError:
     return UsageError(
-        f'invalid min_release_age "{text}": expected a whole number with h, d or w (12h, 7d, 2w), at most 3650 days'
+        f'invalid {key} "{text}": expected a whole number with h, d or w (12h, 7d, 2w), at most 3650 days'
     )
 
 
@@ -53,13 +56,13 @@ class Gate:
     """Lets a tag pass that is at least ``minimum`` old at ``now``.
 
     ``release_of`` raises ``ReqfileError`` where nobody knows: the tag is then held back. ``observe`` is told of every
-    tag that is listed, before.
+    tag that is listed, before, and answers what people should know.
     """
 
     minimum: timedelta
     now: datetime
     release_of: Callable[[Tag], Release]
-    observe: Callable[[tuple[Tag, ...]], None]
+    observe: Callable[[tuple[Tag, ...]], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

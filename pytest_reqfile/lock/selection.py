@@ -88,8 +88,7 @@ def select(
     if not candidates:
         raise SelectionError("AR730", _no_versions(source, tags))
     allowed = [one for one in candidates if constraint.allows(one.version, source.include_prerelease)]
-    if gate is not None:
-        gate.observe(tags)
+    warnings = gate.observe(tags) if gate is not None else ()
     if not allowed:
         raise SelectionError("AR730", _none_allowed(source, constraint, candidates))
     walk = _Walk(gate, pinned)
@@ -101,7 +100,7 @@ def select(
         tag=chosen.tag,
         version=chosen.version,
         latest=_latest(source, candidates) or chosen,
-        notes=_twins(chosen, candidates),
+        notes=(*_twins(chosen, candidates), *warnings),
         held=tuple(walk.held),
         released=timestamp(walk.release.at) if walk.release is not None else "",
         released_from=walk.release.source if walk.release is not None else "",

@@ -19,7 +19,7 @@ def _gate(days: float = 7) -> Gate:
     def nobody(tag: Tag) -> Release:
         raise AssertionError(tag)
 
-    return Gate(minimum=timedelta(days=days), now=NOW, release_of=nobody, observe=lambda _tags: None)
+    return Gate(minimum=timedelta(days=days), now=NOW, release_of=nobody, observe=lambda _tags: ())
 
 
 def _held(age: timedelta, source: ReleasedFrom = "forge") -> Held | None:

@@ -25,6 +25,7 @@ class Ages:
 
     def __init__(self, days: Mapping[str, float]) -> None:
         self.days = days
+        self.warnings: tuple[str, ...] = ()
         self.asked: list[str] = []
         self.observed: list[str] = []
 
@@ -38,8 +39,9 @@ class Ages:
             raise HttpError("the forge\ndid not answer")
         return Release(at=NOW - timedelta(days=self.days[tag.name]), source="forge")
 
-    def _observe(self, listed: tuple[Tag, ...]) -> None:
+    def _observe(self, listed: tuple[Tag, ...]) -> tuple[str, ...]:
         self.observed += [tag.name for tag in listed]
+        return self.warnings
 
 
 def _pin(tag: str, at: str) -> Entry:
