@@ -50,6 +50,9 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     add("--role", action="append", default=[], metavar="NAME", help="also pin this role's outputs, or check only them")
     add("--roles", action="store_true", help="pin the outputs of every role")
     add("--generator", metavar="PROGRAM", help="renders the outputs of roles in a scratch copy: ai-rulez")
+    add("--offline", action="store_true", help="ask no remote: pins that cover their source are kept, others refused")
+    add("--accept-findings", action="store_true", help="pin content in which the security scan has found errors")
+    add("--refuse-findings", action="store_true", help="refuse served skills with findings; none is served here")
     add("-r", "--recursive", action="store_true", help="every project of the repository")
     add("--no-cache", action="store_true", help="read every file, though nothing says that it has changed")
 
@@ -57,6 +60,7 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
 def _add_modes(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--check", action="store_true", help="compare and write nothing; exit 2 on any difference")
+    add("--verify-tags", action="store_true", help="with --check: ask the remotes whether pinned tags have moved")
     add("--diff", action="store_true", help="show what `reqfile lock` would change; exit 0")
     add("--subject", action="store_true", help="print the digest that a signature over the lock commits to")
     add("--output", metavar="FILE", help="with --subject: write the statement that is signed")
@@ -92,6 +96,12 @@ def _wrong_company(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
         (flags.check and flags.diff, both),
         (flags.format is not None and not reading, "--format applies to --check, --diff and --subject only"),
         (flags.output is not None and not flags.subject, "--output needs --subject"),
+        (flags.verify_tags and not flags.check, "--verify-tags only applies to --check"),
+        (flags.verify_tags and flags.offline, "--verify-tags reads the remote's tags and needs the network"),
+        (
+            reading and (flags.accept_findings or flags.refuse_findings),
+            "--accept-findings and --refuse-findings apply to a lock that is written only",
+        ),
         (flags.output is not None and flags.recursive, one_file),
     )
 

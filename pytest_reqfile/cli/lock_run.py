@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,8 @@ from pytest_reqfile.lock.changes import Report
 from pytest_reqfile.lock.check import CheckOptions, Tools, check_project, is_enforced, renders_no_role
 from pytest_reqfile.lock.file import LockFile, LockFormatError
 from pytest_reqfile.lock.opening import lock_file, open_tools
-from pytest_reqfile.lock.renew import LockRequest, renew_lock
+from pytest_reqfile.lock.remotes import remote_sources
+from pytest_reqfile.lock.renew import LockRequest, Renewed, UnresolvedError, renew_lock
 from pytest_reqfile.lock.requirements import check_requirements, renew_requirements, requirements_lock
 from pytest_reqfile.lock.roles import RenderRole
 from pytest_reqfile.lock.statement import EditedLockError, signable_subject, statement, subject_line
@@ -46,7 +48,7 @@ def run_lock(arguments: argparse.Namespace, terminal: Terminal, around: Surround
     codes = [_attempt(partial(run.project, place), terminal, _below_here(place)) for place in targets.places]
     if targets.requirements:
         codes.append(_attempt(run.requirements, terminal))
-    return next(code for code in _SEVERITY if code in codes)
+    return _worst(*codes)
 
 
 def _attempt(run: Callable[[], int], terminal: Terminal, folder: str = "") -> int:
@@ -55,7 +57,16 @@ def _attempt(run: Callable[[], int], terminal: Terminal, folder: str = "") -> in
     except ReqfileError as error:
         for message in _messages(error, folder):
             terminal.error(message)
-        return DIFFERS if isinstance(error, EditedLockError) else COULD_NOT_RUN
+        return DIFFERS if _is_refusal(error) else COULD_NOT_RUN
+
+
+def _is_refusal(error: ReqfileError) -> bool:
+    """Whether everything was looked at, and the answer is no (design 3)."""
+    return isinstance(error, EditedLockError) or (isinstance(error, UnresolvedError) and error.refused)
+
+
+def _worst(*codes: int) -> int:
+    return next(code for code in _SEVERITY if code in codes)
 
 
 def _messages(error: ReqfileError, folder: str) -> tuple[str, ...]:
@@ -99,8 +110,23 @@ class _Run:
             with_cache.save()
             if self._flags.kind is not None:
                 report = report.limited_to(self._flags.kind)
-            return self._show(report, file, has_lock=lock is not None)
+            moved = _attempt(partial(self._verify_tags, project, lock), self._terminal, _below_here(place))
+            return _worst(moved, self._show(report, file, has_lock=lock is not None, and_more=moved != 0))
         return self._write_project(project, file)
+
+    def _verify_tags(self, project: Project, lock: Lock | None) -> int:
+        """Ask the remotes about pinned tags, where that is wanted: 2 for one that has moved (seed 001)."""
+        wanted = self._flags.verify_tags or (project.config.lock.verify_tags and not self._flags.offline)
+        if not wanted or not self._flags.check or lock is None:
+            return 0
+        from pytest_reqfile.cli.lock_remotes import ask_for_tags
+
+        found = ask_for_tags(project, self._around.environment, lock)
+        for line in found.missing:
+            self._terminal.note(_line(f"warning: {line}"))
+        for line in found.moved:
+            self._terminal.note(_line(line))
+        return DIFFERS if found.moved else 0
 
     def requirements(self) -> int:
         """The lock of the repository's requirements."""
@@ -146,7 +172,23 @@ class _Run:
             roles=tuple(flags.role),
             all_roles=flags.roles,
         )
-        renewed = renew_lock(project, self._current(file), request, self._tools(project, cached=False).tools)
+        current, environment = self._current(file), self._around.environment
+        tools = self._tools(project, cached=False).tools
+        if not remote_sources(project.config):
+            return self._save(file, renew_lock(project, current, request, tools))
+        from pytest_reqfile.cli.lock_remotes import open_resolver, refusal, scan_new_pins
+
+        resolver = open_resolver(project, environment, tools.hasher, offline=flags.offline)
+        renewed = renew_lock(project, current, request, tools, resolver)
+        lines, refused = scan_new_pins(project, environment, current, renewed.lock, accepted=flags.accept_findings)
+        for line in lines:
+            self._terminal.note(_line(line))
+        if refused:
+            self._terminal.error(refusal(refused))
+            return DIFFERS
+        return self._save(file, replace(renewed, warnings=(*resolver.notes, *renewed.warnings)))
+
+    def _save(self, file: LockFile, renewed: Renewed) -> int:
         file.write(renewed.lock)
         for warning in renewed.warnings:
             self._terminal.note(_line(f"warning: {warning}"))
@@ -168,11 +210,14 @@ class _Run:
         self._terminal.error(visible(what))
         return COULD_NOT_RUN
 
-    def _show(self, report: Report, file: LockFile, *, has_lock: bool) -> int:
+    def _show(self, report: Report, file: LockFile, *, has_lock: bool, and_more: bool = False) -> int:
+        """Print it; ``and_more`` says that something else is wrong, so that being in sync is not all."""
         if self._flags.format == "json":
             self._terminal.write(report.as_json(str(file.place) if self._name_each else ""))
-        elif self._flags.check:
+        elif self._flags.check and not (report.in_sync and and_more):
             self._show_check(report, file.place.parent)
+        elif self._flags.check:
+            self._say(*report.lines)
         else:
             self._show_diff(report, file, has_lock=has_lock)
         return 0 if report.in_sync or self._flags.diff else DIFFERS

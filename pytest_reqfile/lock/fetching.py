@@ -82,6 +82,12 @@ class Fetcher:
             found = self._once(key, lambda: self._fetch(place, commit, part, anew=anew), place)
         return CachedTree(folder=found.root, commit=commit)
 
+    def bring(self, source: Source, reference: str, store: Path) -> None:
+        """Fetch one reference (a refspec) of the source's repository without history into an empty bare repository."""
+        place = self._place(source)
+        self._refuse_offline(place)
+        self._reach(place).fetch_alone(store, place.url, reference, self._part(source).max_bytes)
+
     def _fetch(self, place: RemotePlace, commit: str, part: Part, *, anew: bool) -> ExtractedTree:
         remote = self._reach(place)
 
@@ -103,8 +109,7 @@ class Fetcher:
         return commit
 
     def _once(self, key: tuple[str, ...], ask: Callable[[], _Answer], place: RemotePlace) -> _Answer:
-        if self.offline:
-            raise OfflineError(f"{place.shown} is not asked offline")
+        self._refuse_offline(place)
         if key not in self._answers:
             try:
                 self._answers[key] = ask()
@@ -114,6 +119,10 @@ class Fetcher:
         if isinstance(answer, ReqfileError):
             raise answer
         return answer  # type: ignore[return-value] # the key says what was asked
+
+    def _refuse_offline(self, place: RemotePlace) -> None:
+        if self.offline:
+            raise OfflineError(f"{place.shown} is not asked offline")
 
     def _reach(self, place: RemotePlace) -> Remotes:
         return replace(self._remotes, protocols=PROTOCOLS, settings=place.settings)
