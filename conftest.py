@@ -9,6 +9,8 @@ import pytest
 
 from tests.support import Repo, make_template
 from tests.support.jev import Jev, serve
+from tests.support.models import Models
+from tests.support.models import serve as serve_models
 
 pytest_plugins = ("pytester",)
 
@@ -41,4 +43,11 @@ def repo(make_repo: Callable[[str], Repo]) -> Repo:
 def jev() -> Iterator[Jev]:
     """A local model service of this test."""
     with serve(Jev()) as service:
+        yield service
+
+
+@pytest.fixture
+def models() -> Iterator[Models]:
+    """A local service of this test that speaks the protocols of model providers."""
+    with serve_models(Models()) as service:
         yield service
