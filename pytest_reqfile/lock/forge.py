@@ -14,13 +14,14 @@ from urllib.parse import quote, urlsplit
 
 from pytest_reqfile.errors import HttpError, ReqfileError
 from pytest_reqfile.lock.tags import Tag
-from pytest_reqfile.lock.token_hosts import token_hosts
 from pytest_reqfile.workspace.environment import Environment
+from pytest_reqfile.workspace.git_credentials import named_hosts
 from pytest_reqfile.workspace.http import HttpReply
 from pytest_reqfile.workspace.processes import run_command
 
 _SERVER: Final = "https://github.com"
-_API: Final = "https://api.github.com"
+_API_HOST: Final = "api.github.com"
+_API: Final = f"https://{_API_HOST}"
 _ADDRESS: Final = re.compile(
     r"(?:git\+)?(?:https|ssh)://(?:[^/@]*@)?(?P<host>[^/:@]+)(?::[0-9]+)?/(?P<path>.+)"
     r"|[^:/\\@]*@(?P<scp_host>[^:/\\]+):/?(?P<scp_path>.+)",
@@ -64,7 +65,7 @@ class Forge:
         self._api = (environment.get("GITHUB_API_URL") or _API).rstrip("/")
         server = urlsplit(environment.get("GITHUB_SERVER_URL") or _SERVER).hostname or ""
         self._hosts = {server.lower(), f"www.{server.lower()}"}
-        self._allowed = token_hosts(environment)
+        self._allowed = {_API_HOST, *named_hosts(environment)}
         self._client = client
         self._token = token
         self._headers: dict[str, str] | None = None
@@ -141,7 +142,7 @@ def forge_token(environment: Environment) -> Callable[[str], str | None]:
         for variable in ("GITHUB_TOKEN", "GH_TOKEN"):
             if value := (environment.get(variable) or "").strip():
                 return _usable(value)
-        return _usable(_asked_gh(environment, "github.com" if host == "api.github.com" else host))
+        return _usable(_asked_gh(environment, "github.com" if host == _API_HOST else host))
 
     return find
 

@@ -18,6 +18,11 @@ _USER_OF_TOKENS: Final = "x-access-token"
 _HTTPS_PORT: Final = ":443"
 
 
+def named_hosts(environment: Environment) -> frozenset[str]:
+    """The hosts of ``AI_RULEZ_GIT_TOKEN_HOSTS``, in lower case: tokens may go there, too."""
+    return frozenset(map(_normal, (environment.get(TOKEN_HOSTS) or "").split(","))) - {""}
+
+
 def token_for(environment: Environment, host: str) -> str | None:
     """The token that may be sent to ``host`` (with ``:port`` where it is not the usual one).
 
@@ -25,7 +30,7 @@ def token_for(environment: Environment, host: str) -> str | None:
     not set), ``GITHUB_TOKEN`` and ``GH_TOKEN`` to github.com alone.
     """
     asked = _normal(host)
-    listed = {_normal(one) for one in (environment.get(TOKEN_HOSTS) or "").split(",")} - {""}
+    listed = named_hosts(environment)
     own = environment.get(TOKEN)
     if own and asked in (listed or {GITHUB}):
         return own

@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
@@ -102,7 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(said.body)))
         self.end_headers()
-        self.wfile.write(said.body)
+        with suppress(ConnectionError):  # who asked may have given up
+            self.wfile.write(said.body)
 
     def log_message(self, format: str, *args: object) -> None:
         del format, args
