@@ -24,7 +24,8 @@ _KEPT: Final = frozenset("\t")
 class Change:
     """One difference. ``old`` and ``new`` are digests; ``files`` are those of a role's rendering, with their digests.
 
-    ``path`` is relative to the configuration folder for sources, to the project for outputs.
+    ``path`` is relative to the configuration folder for sources, to the project for outputs. ``code`` is set where
+    the difference has one of its own; ``detail`` then begins with it.
     """
 
     scope: Scope
@@ -37,6 +38,7 @@ class Change:
     new: str = ""
     detail: str = ""
     files: tuple[tuple[str, str], ...] = ()
+    code: str = ""
 
     def __str__(self) -> str:
         """The line of ``--check`` and ``--diff``; a name with a line break in it cannot make two of it."""
@@ -77,6 +79,16 @@ class Change:
         return plain
 
 
+VOUCHING_HINT: Final = (
+    "approve with `ai-rulez approve` what is right, or sign the lock's subject anew; `reqfile lock` does neither"
+)
+
+
+def are_of_vouching(changes: Iterable[Change]) -> bool:
+    """Whether a new lock would help nothing: only approvals (AR71x) and signatures (AR72x) are wrong."""
+    return all(change.code.startswith(("AR71", "AR72")) for change in changes)
+
+
 def sorted_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     """By scope, then kind, domain, id and path, in byte order."""
 
@@ -91,7 +103,7 @@ def sorted_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
 class Report:
     """What a check or diff found. ``looked_at`` counts what was compared, by scope.
 
-    ``lock_version`` is 0 without a lock. ``notes`` never fail a check.
+    ``lock_version`` is 0 without a lock. ``notes`` never fail a check. ``errors`` are what could not be looked at.
     """
 
     name: str
@@ -101,10 +113,11 @@ class Report:
     lock_version: int = 0
     lock_ai_rulez_version: str = ""
     looked_at: Mapping[str, int]
+    errors: tuple[str, ...] = ()
 
     @property
     def in_sync(self) -> bool:
-        return not self.changes
+        return not self.changes and not self.errors
 
     def limited_to(self, kind: KindLimit) -> Report:
         """Only changes of content, or of one kind of entries; what is wrong with the lock itself concerns all."""
@@ -131,7 +144,7 @@ class Report:
 
 
 def _is_of(change: Change, kind: KindLimit) -> bool:
-    if change.scope == "lock":
+    if change.scope in {"lock", "approval"}:
         return True
     if change.scope == "served":
         return kind == "served"
@@ -145,6 +158,7 @@ def report_to_wire(report: Report) -> dict[str, Any]:
     for change in wire["changes"]:
         change["files"] = [list(pair) for pair in change["files"]]
     wire["notes"] = list(report.notes)
+    wire["errors"] = list(report.errors)
     wire["looked_at"] = dict(report.looked_at)
     return wire
 
@@ -155,4 +169,4 @@ def report_from_wire(wire: Mapping[str, Any]) -> Report:
         Change(**{**change, "files": tuple((path, digest) for path, digest in change["files"])})
         for change in wire["changes"]
     )
-    return Report(**{**wire, "changes": changes, "notes": tuple(wire["notes"])})
+    return Report(**{**wire, "changes": changes, "notes": tuple(wire["notes"]), "errors": tuple(wire["errors"])})

@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from pytest_reqfile.errors import ReqfileError
-from pytest_reqfile.lock.changes import Change, Report, Scope, report_from_wire, report_to_wire
+from pytest_reqfile.lock.changes import (
+    VOUCHING_HINT,
+    Change,
+    Report,
+    Scope,
+    are_of_vouching,
+    report_from_wire,
+    report_to_wire,
+)
 from pytest_reqfile.lock.file import LOCK_NAME, LockFile
 from pytest_reqfile.lock.toptree import subject_of, tree_of
 from pytest_reqfile.lock.values import Lock
@@ -133,9 +141,13 @@ def part_outcome(path: str, report: Report, part: Part) -> Outcome:
     """One part of a comparison: a finding for every difference, each naming its file."""
     changes = [change for change in report.changes if _PART_OF[change.scope] == part]
     compared = report.looked_at.get(_COUNTED[part], 0)
+    if part == "lock" and report.errors:
+        reasons = [*report.errors, *map(str, changes)]
+        return _outcome(path, part, status="error", reason="\n".join(reasons), looked_at=compared)
     if changes:
         findings = tuple(_finding(path, change) for change in changes)
-        return _outcome(path, part, status="fail", findings=findings, looked_at=compared)
+        found = _outcome(path, part, status="fail", findings=findings, looked_at=compared)
+        return replace(found, fix_hint=VOUCHING_HINT) if are_of_vouching(changes) else found
     if compared:
         return _outcome(path, part, status="pass", looked_at=compared)
     notes = "; ".join(report.notes) if part != "sources" else ""
@@ -167,7 +179,8 @@ def _outcome(
 
 def _finding(path: str, change: Change) -> Finding:
     codes = _CODES if path.endswith(LOCK_NAME) else {}
-    return Finding(message=str(change), file=_file_of(path, change), rule=codes.get(change.scope, change.scope))
+    rule = change.code or codes.get(change.scope, change.scope)
+    return Finding(message=str(change), file=_file_of(path, change), rule=rule)
 
 
 def _file_of(path: str, change: Change) -> str:

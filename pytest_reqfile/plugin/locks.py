@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,7 @@ from pytest_reqfile.lock.remotes import remote_sources
 from pytest_reqfile.lock.requirements import REQFILE_LOCK, check_requirements, requirements_lock
 from pytest_reqfile.lock.state import LockState, parts_of, state_from_wire, state_to_wire, take_state
 from pytest_reqfile.lock.values import Lock
+from pytest_reqfile.lock.vouching import must_be_vouched, vouched
 from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.plugin import marks, options
 from pytest_reqfile.plugin.names import is_lock_file, is_project_file, project_root
@@ -32,6 +34,7 @@ from pytest_reqfile.project.resources import GitView
 from pytest_reqfile.project.values import Place
 from pytest_reqfile.reqfile.lockable import lockables
 from pytest_reqfile.reqfile.repository import Repository, open_repository
+from pytest_reqfile.workspace.clock import SystemClock, utc_now
 from pytest_reqfile.workspace.environment import Environment, cache_folder
 from pytest_reqfile.workspace.git import nearest_repository
 from pytest_reqfile.workspace.leaf_cache import LeafCache
@@ -73,14 +76,15 @@ class Locks:
         except FormatError as error:
             yield load_plan(file.path, error.problems, base)
             return
-        enforced, has_remotes = _settings(place, lock)
-        if lock is None and not enforced:
+        demands = _demands(place, lock)
+        if lock is None and not demands.blocks("lock"):
             return
-        mode = marks.BLOCKING if enforced else marks.ADVISORY
         generates = place is not None and file.walk.kind(f"{place.folder}/{MANIFEST}") is not None
-        parts = parts_of(lock, has_remotes=has_remotes, generates=generates) if lock is not None else ("lock",)
+        parts = parts_of(lock, has_remotes=demands.has_remotes, generates=generates) if lock is not None else ("lock",)
         for part in parts:
-            evaluate = partial(self._evaluate, path, part, blocking=enforced)
+            blocks = demands.blocks(part)
+            mode = marks.BLOCKING if blocks else marks.ADVISORY
+            evaluate = partial(self._evaluate, path, part, blocking=blocks)
             yield ItemPlan(name=part, line=1, markers=(pytest.mark.lock, mode), evaluate=evaluate, base=base)
 
     def _evaluate(self, path: Path, part: str, *, blocking: bool) -> Outcome:
@@ -96,7 +100,7 @@ class Locks:
             missing = file.read() is None
         except FormatError:
             return None  # it is there, and tells itself what is wrong
-        return file.walk.root / file.path if missing and _settings(place, None)[0] else None
+        return file.walk.root / file.path if missing and _demands(place, None).blocks("lock") else None
 
     def state(self, path: Path) -> LockState:
         """The state of the lock at ``path``: what the controller found, or what the first worker here finds."""
@@ -217,19 +221,35 @@ def _canonical(path: Path) -> Path:
 
 
 def _compare_project(place: Place, tools: Tools, lock: Lock | None) -> Report:
-    return check_project(load_project(place), lock, tools)
+    project = load_project(place)
+    return vouched(check_project(project, lock, tools), project, lock, utc_now(SystemClock()))
 
 
-def _settings(place: Place | None, lock: Lock | None) -> tuple[bool, bool]:
-    """Whether differences fail the run, and whether remote sources are configured.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Demands:
+    """What a configuration says of its lock: ``enforced`` makes differences fail the run, ``vouched`` (approvals or
+    signatures are asked for) those of the lock itself."""
 
-    A configuration that cannot be read leaves everything on: the comparison says what is wrong.
-    """
+    enforced: bool
+    vouched: bool = False
+    has_remotes: bool = False
+
+    def blocks(self, part: str) -> bool:
+        return self.enforced or (self.vouched and part == "lock")
+
+
+def _demands(place: Place | None, lock: Lock | None) -> _Demands:
+    """A configuration that cannot be read leaves everything on: the comparison says what is wrong."""
     if place is None:
-        return lock is not None, False
+        return _Demands(enforced=lock is not None)
     try:
         config = load_config(place).config
+        asked_for = must_be_vouched(config)
     except FormatError:
-        return lock is not None, False
+        return _Demands(enforced=lock is not None)
     enforce = config.lock.enforce
-    return (lock is not None if enforce is None else enforce), bool(remote_sources(config))
+    return _Demands(
+        enforced=lock is not None if enforce is None else enforce,
+        vouched=asked_for,
+        has_remotes=bool(remote_sources(config)),
+    )

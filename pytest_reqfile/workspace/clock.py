@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -12,6 +13,11 @@ class Clock(Protocol):
     def now_ms(self) -> int: ...
 
     def monotonic(self) -> float: ...
+
+
+def utc_now(clock: Clock) -> datetime:
+    """The time of ``clock`` as a date and time in UTC."""
+    return datetime.fromtimestamp(clock.now_ms() / 1000, UTC)
 
 
 def thread_seconds() -> float:
