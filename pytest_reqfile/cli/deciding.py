@@ -45,7 +45,7 @@ class Deciding:
         if self.conflicts.error is not None:
             errors.append(RunError(message=self.conflicts.error, blocking=False))
         try:
-            self.asking.save(prune=self.prune)
+            self.asking.save(prune=self.prune and self.jury.saw_everything)
         except FileError as error:
             errors.append(RunError(message=str(error), blocking=self.jury.gates))
         return tuple(errors)

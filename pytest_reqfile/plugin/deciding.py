@@ -103,7 +103,7 @@ class Decisions:
         )
         outcomes = list(evaluate_checks(checks, context, workers=1, judge=jury.judge))
         try:
-            asking.save(prune=self._is_everything(keys))
+            asking.save(prune=jury.saw_everything and self._is_everything(keys))
         except FileError as error:
             outcomes[0] = _with_error(outcomes[0], str(error), gates=jury.gates)
         lines = [tuple(unit_lines(v.judged)) if v.judged is not None else () for v in jury.verdicts]

@@ -80,6 +80,11 @@ class Jury:
         )
 
     @property
+    def saw_everything(self) -> bool:
+        """Whether the units of every check are known: answers to those that are not may be needed again."""
+        return all(v.judged is not None and v.judged.error is None for v in self.verdicts)
+
+    @property
     def unset(self) -> tuple[UnsetKey, ...]:
         """The variables without which code was not judged."""
         return unset_keys(verdict.judged for verdict in self.verdicts if verdict.judged is not None)

@@ -377,6 +377,21 @@ def test_a_full_run_drops_answers_no_unit_uses_any_more(repo: Repo, jev: Jev) ->
     assert cached(repo) == []
 
 
+def test_a_run_that_does_not_know_all_units_drops_nothing(repo: Repo, jev: Jev) -> None:
+    """A file that cannot be read, or no ast-grep: whose answers are unused nobody can tell."""
+    drepo(repo, jev)
+    repo.write("a.py", functions("f", "g"))
+    decide(repo)
+    before = cached(repo)
+    repo.write("b.py", b"\xff")
+    assert decide(repo).code == 3
+    assert cached(repo) == before
+    repo.delete("b.py")
+    blocked = repo.write(".git/blocked/ast_grep_py.py", "raise ImportError('not here')\n").parent
+    assert decide(repo, env=asked_key(PYTHONPATH=str(blocked))).code == 3
+    assert cached(repo) == before
+
+
 @pytest.mark.case("reqfile:G32")
 @pytest.mark.parametrize(
     "line", ["abc", "0123456789abcdef much", "0123456789abcdef 1.5", " 0.5", "0123456789abcdef nan"]

@@ -99,6 +99,17 @@ def test_a_full_run_prunes_and_a_narrowed_one_does_not(
     assert "0123456789abcdef 0.5" not in cache.read_text()
 
 
+def test_a_full_run_with_a_broken_question_prunes_nothing(judged: Repo, run: Run, jev: Jev) -> None:
+    """Once it is mended, its answers are needed again."""
+    run()
+    good = judged.path(".reqfile/NO_PASS/decision.yaml").read_text()
+    judged.write(".reqfile/NO_PASS/decision.yaml", good.replace("kind:", "kinds:"))
+    assert "invalid ast-grep rule" in run().out
+    judged.write(".reqfile/NO_PASS/decision.yaml", good)
+    run()
+    assert len(jev.questions) == 2
+
+
 def test_what_is_deselected_is_not_asked(judged: Repo, run: Run, jev: Jev) -> None:
     """By marker, keyword or option."""
     run("-m", "not llm-advisory")

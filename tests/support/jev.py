@@ -54,7 +54,8 @@ class Said:
     """How the server answers one request, otherwise than it should.
 
     ``delay`` seconds pass first; ``cut`` closes the connection after that many bytes of the whole reply; ``drip`` sends
-    one byte of the body each so many seconds; ``raw`` replaces the whole reply, and the connection ends unless it ``stays``.
+    one byte of the body each so many seconds; ``raw`` replaces the whole reply, and the connection ends unless it
+    ``stays``.
     """
 
     status: int = 200
