@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
+from pytest_reqfile.errors import UsageError
 from pytest_reqfile.lock.changes import Change, Report, sorted_changes
 from pytest_reqfile.lock.compare import Present, compare_content, compare_items, compare_outputs
 from pytest_reqfile.lock.directories import Hasher
@@ -14,9 +16,11 @@ from pytest_reqfile.lock.pins import Pins, pin_sources
 from pytest_reqfile.lock.remote_pins import check_remotes
 from pytest_reqfile.lock.remotes import FindCached
 from pytest_reqfile.lock.roles import RenderRole, compare_roles
-from pytest_reqfile.lock.served import ServedDigests, check_served
+from pytest_reqfile.lock.served import ServedDigests, check_served, may_be_served
+from pytest_reqfile.lock.unpinned import unpinned_keys
 from pytest_reqfile.lock.values import Lock
 from pytest_reqfile.project.resources import GitView
+from pytest_reqfile.project.selection import select
 from pytest_reqfile.project.values import Project
 
 _NO_PINS: Final = Pins(items=(), problems=())
@@ -65,19 +69,22 @@ def is_enforced(project: Project, lock: Lock | None) -> bool:
 def check_project(project: Project, lock: Lock | None, tools: Tools, options: CheckOptions | None = None) -> Report:
     """Every difference between ``lock`` and what is there now, without the network and without writing.
 
-    Raises ``UsageError`` for a role the lock does not pin,
+    Raises ``UsageError`` for a role the lock does not pin and for a profile that is not defined,
     ``FormatError`` and ``FileError`` where something cannot be looked at.
     """
     options = options or CheckOptions()
+    if options.profile:
+        select(project, profile=options.profile)
     remotes = check_remotes(project.config, lock, tools.find_cached, tools.hasher)
     changes = list(remotes.changes)
-    notes = list(remotes.notes)
+    notes = [*remotes.notes, *unpinned_keys(project)]
     counts = {"lock": 1, "remote": remotes.compared, "source": 0, "output": 0, "served": 0}
     if lock is None:
         changes += _without_lock(project, tools, options)
     else:
         present = _present(project, lock, tools, options)
         changes += compare_content(lock, LOCK_NAME, present)
+        changes += _profile_changes(project, lock, options)
         counts["source"] = len({pin.key for pin in (*lock.items, *present.pins.items)})
         counts["output"] = len(_paths(lock, present.outputs))
         if lock.has_content_pins and not options.sources_only:
@@ -87,7 +94,9 @@ def check_project(project: Project, lock: Lock | None, tools: Tools, options: Ch
             changes += role_changes
             notes += role_notes
             counts["output"] += compared
-        served_changes, served_notes, counts["served"] = check_served(lock, tools.served)
+        served_changes, served_notes, counts["served"] = check_served(
+            lock, tools.served, partial(may_be_served, project=project)
+        )
         changes += served_changes
         notes += served_notes
     return Report(
@@ -122,6 +131,18 @@ def _present(project: Project, lock: Lock | None, tools: Tools, options: CheckOp
         outputs=outputs,
         profile=present.profile,
     )
+
+
+def _profile_changes(project: Project, lock: Lock, options: CheckOptions) -> list[Change]:
+    """That the outputs were pinned under a profile which nobody can render any more."""
+    if not lock.profile or not lock.outputs_pinned or options.profile is not None or options.sources_only:
+        return []
+    try:
+        select(project, profile=lock.profile)
+    except UsageError as error:
+        detail = f'the lock pins outputs of profile "{lock.profile}": {error}'
+        return [Change(scope="lock", change="changed", detail=detail)]
+    return []
 
 
 def _without_lock(project: Project, tools: Tools, options: CheckOptions) -> list[Change]:

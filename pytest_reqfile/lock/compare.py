@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from pytest_reqfile.lock.changes import Change, Verb
 from pytest_reqfile.lock.outputs import GONE, Outputs
 from pytest_reqfile.lock.pins import Pins
 from pytest_reqfile.lock.toptree import tree_of
-from pytest_reqfile.lock.values import ItemPin, Lock
+from pytest_reqfile.lock.values import ENTRY_TABLES, ItemPin, Lock
 from pytest_reqfile.project.values import LockScope
 
 
@@ -58,6 +59,7 @@ def _head(lock: Lock, present: Present) -> Iterator[str]:
         yield f"the lock has content pins but no tree digest; run `{present.command}` to rewrite it"
     elif lock.tree != tree_of(lock):
         yield "the tree digest does not match the pins in the lock; it was edited by hand"
+    yield from (f"the lock pins {label} more than once; it was edited by hand" for label in _repeated(lock))
     if lock.scope and lock.scope != present.scope:
         yield f'the lock was written with scope "{lock.scope}", [lock] scope is "{present.scope}"'
     if present.sources_only:
@@ -70,6 +72,16 @@ def _head(lock: Lock, present: Present) -> Iterator[str]:
             yield f"the lock was written with outputs pinned = {found}, [lock] include_outputs is {wanted}"
     if present.outputs_pinned and present.profile is not None and present.profile != lock.profile:
         yield f'the lock pins outputs of profile "{lock.profile}", this check rendered "{present.profile}"'
+
+
+def _repeated(lock: Lock) -> list[str]:
+    """What is pinned twice: only one of the pins can be compared, and the tree digest may be of both."""
+    found = Counter[tuple[str, ...]]((*item.key, item.label) for item in lock.items)
+    for pin in lock.outputs:
+        found[pin.path, pin.role, f"outputs of role {pin.role}" if pin.role else f"output {pin.path}"] += 1
+    for table in ENTRY_TABLES:
+        found.update((entry.name, entry.view, f"{table} {entry.label}") for entry in lock.entries(table))
+    return [key[-1] for key, count in found.items() if count > 1]
 
 
 def _go(value: bool) -> str:
@@ -115,12 +127,19 @@ def _said(before: ItemPin, after: ItemPin) -> str:
 
 
 def compare_outputs(lock: Lock, outputs: Outputs) -> list[Change]:
-    """Generated files by path, role pins apart; a pinned one that is not on disk is removed, and says so."""
+    """Generated files by path, role pins apart.
+
+    A pinned one that is not on disk is removed, one that cannot be looked at is changed, and both say so.
+    """
     old = {output.path: output.digest for output in lock.default_outputs}
     new = {output.path: output.digest for output in outputs.pins}
     gone = frozenset(outputs.missing)
+    unread = dict(outputs.unread)
     changes: list[Change] = []
-    for path in old.keys() | new.keys():
+    for path, reason in unread.items():
+        verb: Verb = "changed" if path in old else "added"
+        changes.append(Change(scope="output", change=verb, path=path, old=old.get(path, ""), detail=reason))
+    for path in (old.keys() | new.keys()) - unread.keys():
         before, after = old.get(path, ""), new.get(path, "")
         if not before:
             changes.append(Change(scope="output", change="added", path=path, new=after))

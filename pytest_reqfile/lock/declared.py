@@ -69,6 +69,12 @@ _VERIFIERS_SETTINGS: Final[Struct] = _plain(
 _PERMISSIONS: Final[Struct] = _plain("allow ask deny")
 _MANAGED: Final[Struct] = _plain("env skill_overrides")
 _EMPTY: Final = "{}"
+_INLINE: Final[Struct] = (*_FLAT, *_plain("require examples"))
+_SETTINGS: Final = (
+    ("permissions", _PERMISSIONS, ("permissions",)),
+    ("claude-managed", _MANAGED, ("claude", "settings", "managed")),
+    ("verifiers-settings", _VERIFIERS_SETTINGS, ("verifiers_settings",)),
+)
 
 
 def hook_json(node: Node) -> str:
@@ -111,6 +117,40 @@ def settings_json(config: Config) -> Iterator[tuple[str, str]]:
     settings = _table(config, "verifiers_settings")
     if settings is not None:
         yield "verifiers-settings", _struct(settings, _VERIFIERS_SETTINGS)
+
+
+def unknown_keys(config: Config) -> Iterator[tuple[str, str]]:
+    """Keys that stand in a pinned table and in no digest, each with what has it (spec/lock.md 2.5)."""
+    structs: list[tuple[str, Node, Struct]] = [
+        *((f"hook {group.id}", group.declared.node, _HOOK) for group in config.hooks),
+        *((f"role {role.name}", role.declared.node, _ROLE) for role in config.roles),
+        *((f"verifier {_name_of(one.node)}", one.node, _INLINE) for one in config.verifiers),
+    ]
+    for name, struct, path in _SETTINGS:
+        table = _table(config, *path)
+        if table is not None:
+            structs.append((f"settings {name}", table, struct))
+    servers = config.tables.get("mcp_servers")
+    for node in servers.node.items if servers is not None else ():
+        structs.append((f"settings mcp-servers, server {_name_of(node)}", node, _SERVER))
+    for label, node, struct in structs:
+        yield from ((label, key) for key in dict.fromkeys(_unknown(node, struct)))
+
+
+def _name_of(node: Node) -> str:
+    name = node.get("name") if node.kind == "mapping" else None
+    return str(name.value) if name is not None else ""
+
+
+def _unknown(node: Node, struct: Struct) -> Iterator[str]:
+    members = {member.key: member for member in struct}
+    for entry in node.entries if node.kind == "mapping" else ():
+        member = members.get(entry.key)
+        if member is None:
+            yield entry.key
+        elif member.struct is not None:
+            for value in entry.value.items if member.many else (entry.value,):
+                yield from _unknown(value, member.struct)
 
 
 def _by_name(nodes: tuple[Node, ...]) -> list[Node]:

@@ -27,6 +27,7 @@ _MARKDOWN: Final = (".md", ".markdown", ".mdx", ".mdc", ".html")
 _COMMENTS: Final = (b"#", b"//", b";", b"/*", b"*")
 _FENCE: Final = b"---"
 _SETTINGS: Final = (".json", ".jsonc", ".toml", ".yaml", ".yml")
+_FOUND: Final = {"folder": "folder", "link": "symbolic link", "other": "special file"}
 _SERVED_LINES: Final = 40
 GONE: Final = "it is not on disk; run `ai-rulez generate`"
 
@@ -36,19 +37,21 @@ class Outputs:
     """The pins of the generated files on disk.
 
     ``missing`` are files that the list names and nothing is there, ``left_out`` settings documents that users may have
-    a part in: they are pinned only where the lock pins them already. ``listed`` says where the list comes from.
+    a part in: they are pinned only where the lock pins them already. ``unread`` are files that cannot be looked at,
+    each with the reason. ``listed`` says where the list comes from.
     """
 
     pins: tuple[OutputPin, ...]
     missing: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    unread: tuple[tuple[str, str], ...] = ()
     listed: str
 
 
 def pin_outputs(project: Project, pinned: Iterable[OutputPin]) -> Outputs:
     """Pin the files that the generator's manifest names, or if there is none, those that the lock ``pinned``.
 
-    Raises ``FormatError`` for a manifest that cannot be read, ``FileError`` for an output that cannot.
+    Raises ``FormatError`` for a manifest that cannot be read.
     """
     known = frozenset(output.path for output in pinned)
     manifest = read_manifest(project)
@@ -56,13 +59,18 @@ def pin_outputs(project: Project, pinned: Iterable[OutputPin]) -> Outputs:
     pins: list[OutputPin] = []
     missing: list[str] = []
     left_out: list[str] = []
+    unread: list[tuple[str, str]] = []
     for path in sorted(set(manifest.files if manifest is not None else known)):
         if _is_local(path):
             continue
         if path not in known and is_settings_document(path):
             left_out.append(path)
             continue
-        pin = _pin(project.own.tree, path, stamped)
+        try:
+            pin = _pin(project.own.tree, path, stamped)
+        except FileError as error:
+            unread.append((path, str(error).removeprefix(f"{path}: ")))
+            continue
         if pin is None:
             missing.append(path)
         else:
@@ -71,6 +79,7 @@ def pin_outputs(project: Project, pinned: Iterable[OutputPin]) -> Outputs:
         pins=tuple(pins),
         missing=tuple(missing),
         left_out=tuple(left_out),
+        unread=tuple(unread),
         listed=manifest.path if manifest is not None else "the lock",
     )
 
@@ -80,7 +89,7 @@ def _pin(tree: Walk, path: str, stamped: bool) -> OutputPin | None:
     if kind is None:
         return None
     if kind != "file":
-        raise FileError(f"{path}: cannot read: a generated file must be a regular file, found a {kind}")
+        raise FileError(f"{path}: expected a regular file, found a {_FOUND[kind]}; run `ai-rulez generate`")
     data = rendering(path, tree.read(path), stamped=stamped)
     leaf = file_leaf(path, data, mode_of(tree.is_executable(path)))
     return OutputPin(path=path, digest=tree_digest("output", [leaf]))

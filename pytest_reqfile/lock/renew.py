@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pytest_reqfile.errors import FormatError, ReqfileError, UsageError
+from pytest_reqfile.errors import FormatError, Problem, ReqfileError, UsageError
 from pytest_reqfile.lock.check import Tools
 from pytest_reqfile.lock.file import LOCK_NAME
 from pytest_reqfile.lock.outputs import Outputs, pin_outputs
@@ -15,10 +15,11 @@ from pytest_reqfile.lock.records import refuse_denied, without_orphans
 from pytest_reqfile.lock.remote_pins import covers
 from pytest_reqfile.lock.remotes import remote_sources, table_of
 from pytest_reqfile.lock.roles import pin_roles, wanted_roles
-from pytest_reqfile.lock.served import still_exists
+from pytest_reqfile.lock.served import KEPT, may_be_served
 from pytest_reqfile.lock.toptree import tree_of
+from pytest_reqfile.lock.unpinned import unpinned_files, unpinned_keys
 from pytest_reqfile.lock.values import Entry, EntryTable, Lock, ordered
-from pytest_reqfile.project.resources import loose_folders
+from pytest_reqfile.project.selection import select
 from pytest_reqfile.project.values import Project, Source
 
 Resolve = Callable[[Source, Entry | None], Entry]
@@ -58,6 +59,11 @@ class LockRequest:
     def is_partial(self) -> bool:
         return bool(self.names) or self.kind is not None
 
+    @property
+    def asks_for_served(self) -> bool:
+        """Whether served skills are to be pinned anew, among others or alone."""
+        return self.kind in {None, "served"}
+
     def asks_for(self, table: EntryTable, name: str) -> bool:
         """Whether an entry is to be resolved anew."""
         return (not self.names or name in self.names) and self.kind in {None, table} and not self.content_only
@@ -85,12 +91,13 @@ def renew_lock(
 ) -> Renewed:
     """The lock that ``request`` makes of ``current``; ``tools`` must hash without a cache.
 
-    Raises ``FormatError`` for content that is wrong, ``UsageError`` for names nobody has and for denied
-    digests (AR717), ``UnresolvedError`` for remote sources. Nothing is written.
+    Raises ``FormatError`` for content that is wrong, ``UsageError`` for names nobody has, for a profile that is not
+    defined and for denied digests (AR717), ``UnresolvedError`` for remote sources. Nothing is written.
     """
     if problems := tuple(content_problems(project)):
         raise FormatError(problems)
     _refuse_unknown(project, current, request)
+    _refuse_undefined(project, request, current)
     lock = _with_entries(project, current or Lock(), request, tools, resolve)
     warnings: tuple[str, ...] = ()
     if not request.is_partial:
@@ -101,6 +108,8 @@ def renew_lock(
     elif lock.has_content_pins:
         lock = replace(lock, tree=tree_of(lock))
     refuse_denied(lock)
+    if lock.served and request.asks_for_served:
+        warnings += (KEPT.format(count=len(lock.served)),)
     return Renewed(lock=ordered(lock), warnings=warnings)
 
 
@@ -108,7 +117,7 @@ def _with_entries(project: Project, lock: Lock, request: LockRequest, tools: Too
     if not request.content_only:
         found = _resolved(project, lock, request, tools, resolve)
         lock = replace(lock, includes=found["include"], skills=found["skill"], sources=found["source"])
-    served = tuple(entry for entry in lock.served if still_exists(entry.view, project.config))
+    served = tuple(entry for entry in lock.served if may_be_served(entry, project))
     return replace(lock, served=served)
 
 
@@ -140,6 +149,8 @@ def _with_content(project: Project, lock: Lock, request: LockRequest, tools: Too
     pins = pin_sources(project, tools.hasher, tools.view, settings.scope)
     pinned = settings.include_outputs and settings.scope == "all"
     outputs = pin_outputs(project, lock.default_outputs) if pinned else None
+    if outputs is not None and outputs.unread:
+        raise FormatError(Problem(path=path, message=reason) for path, reason in outputs.unread)
     roles = wanted_roles(project.config, lock, request.roles, every=request.all_roles)
     role_pins = pin_roles(project.config, roles, tools.render_role)
     renewed = replace(
@@ -152,7 +163,7 @@ def _with_content(project: Project, lock: Lock, request: LockRequest, tools: Too
         outputs=(*(outputs.pins if outputs is not None else ()), *role_pins),
     )
     warnings = (UNPINNABLE, *(f"  {problem}" for problem in pins.problems)) if pins.problems else ()
-    loose = (str(problem) for item in project.own_items for problem in loose_folders(item))
+    loose = (*unpinned_files(project), *unpinned_keys(project))
     return replace(renewed, tree=tree_of(renewed)), (*warnings, *loose, *_output_warnings(outputs))
 
 
@@ -171,6 +182,17 @@ def _with_scans(lock: Lock, current: Lock | None) -> tuple[Lock, tuple[str, ...]
         return lock, ()
     dropped = tuple(f"scan record of {scan.scanner} dropped: the content has changed since" for scan in lock.scans)
     return replace(lock, scans=()), dropped
+
+
+def _refuse_undefined(project: Project, request: LockRequest, current: Lock | None) -> None:
+    """A profile that is not there has no outputs to pin; a partial run keeps what the lock has."""
+    if request.profile:
+        select(project, profile=request.profile)
+    elif current is not None and current.profile and not request.is_partial:
+        try:
+            select(project, profile=current.profile)
+        except UsageError as error:
+            raise UsageError(f"{error}; the lock pins its outputs: name another with --profile") from error
 
 
 def _refuse_unknown(project: Project, current: Lock | None, request: LockRequest) -> None:

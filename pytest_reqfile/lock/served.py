@@ -9,7 +9,7 @@ from pytest_reqfile.lock.changes import Change
 from pytest_reqfile.lock.digest import PLAIN, digest_text, file_leaf, tree_digest
 from pytest_reqfile.lock.outputs import served_text
 from pytest_reqfile.lock.values import Entry, Lock
-from pytest_reqfile.project.values import Config
+from pytest_reqfile.project.values import Config, Project
 
 ServedFiles = Mapping[str, bytes]
 """The files of a served skill by path, as the server returns them."""
@@ -17,10 +17,17 @@ ServedFiles = Mapping[str, bytes]
 ServedDigests = Callable[[str], Mapping[str, str] | None]
 """For a view, the digest of every skill that is served in it; None where nobody here knows its bytes."""
 
+KEPT: Final = (
+    "{count} served skill(s) stay pinned as they were, and were not looked at: what a server serves is known to "
+    "ai-rulez alone"
+)
 UNKNOWN: Final = (
     "{count} served skill(s) were not compared: what a server serves is known to ai-rulez alone "
     "(their sources are compared)"
 )
+
+
+_GONE: Final = "in the lock but no longer served"
 
 
 def served_digest(files: ServedFiles) -> str:
@@ -48,6 +55,13 @@ def view_key(
     return "+".join(part for part in parts if part)
 
 
+def may_be_served(entry: Entry, project: Project) -> bool:
+    """False for a pin that can be of nothing any more: its view or its own file is gone."""
+    folder = f"{project.place.folder}/"
+    gone = entry.source.startswith(folder) and project.own.tree.kind(entry.source) is None
+    return not gone and still_exists(entry.view, project.config)
+
+
 def still_exists(view: str, config: Config) -> bool:
     """Whether the role or profile that a view names is still declared; views of sources are kept as they are."""
     parts = view.split("+")
@@ -62,15 +76,23 @@ def still_exists(view: str, config: Config) -> bool:
     return True
 
 
-def check_served(lock: Lock, digests: ServedDigests) -> tuple[tuple[Change, ...], tuple[str, ...], int]:
-    """Changes, notes and the number of served skills compared, over every view the lock has and the default one."""
+def check_served(
+    lock: Lock, digests: ServedDigests, may_be: Callable[[Entry], bool] = lambda _entry: True
+) -> tuple[tuple[Change, ...], tuple[str, ...], int]:
+    """Changes, notes and the number of served skills compared, over every view the lock has and the default one.
+
+    Where nobody knows what is served, a pin that ``may_be`` of nothing any more is a change all the same.
+    """
     changes: list[Change] = []
     unknown = compared = 0
     for view in sorted({"", *(entry.view for entry in lock.served)}):
         served = digests(view)
         pinned = {entry.name: entry for entry in lock.served if entry.view == view}
         if served is None:
-            unknown += len(pinned)
+            gone = [name for name, entry in pinned.items() if not may_be(entry)]
+            changes += [_change(name, view, _GONE) for name in gone]
+            compared += len(gone)
+            unknown += len(pinned) - len(gone)
             continue
         compared += len(served.keys() | pinned.keys())
         changes += _view_changes(lock, view, served, pinned)
@@ -87,7 +109,7 @@ def _view_changes(lock: Lock, view: str, served: Mapping[str, str], pinned: Mapp
             changes.append(_change(name, view, "not pinned in ai-rulez.lock"))
         elif entry.digest != digest:
             changes.append(_change(name, view, f"digest {digest} differs from the lock's {entry.digest}"))
-    changes += [_change(name, view, "in the lock but no longer served") for name in pinned if name not in served]
+    changes += [_change(name, view, _GONE) for name in pinned if name not in served]
     return changes
 
 

@@ -17,7 +17,7 @@ MAX_BYTES: Final = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """``files`` are project paths in the order of the file, whose own path is ``path``."""
+    """``files`` are project paths, each once, in the order of the file, whose own path is ``path``."""
 
     path: str
     files: tuple[str, ...]
@@ -39,8 +39,9 @@ def read_manifest(project: Project) -> Manifest | None:
     keys = [entry.key for entry in node.entries] if node.kind == "mapping" else []
     fields = Fields(node, "the manifest", keys, problems)
     files = fields.strings("files")
-    for one in fields.optional_list("files"):
+    listed = fields.node("files")
+    for one in listed.items if listed is not None and listed.kind == "list" else ():
         if isinstance(one.value, str) and one.value and not normalised(one.value):
             problems.add(one.line, f"`{one.value}` is not a path inside of the project")
     problems.raise_if_any()
-    return Manifest(path=path, files=files)
+    return Manifest(path=path, files=tuple(dict.fromkeys(normalised(file) or file for file in files)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_reqfile.errors import Problem
-from pytest_reqfile.project.values import Item, Project
+from pytest_reqfile.project.values import Config, Item, Project
 from pytest_reqfile.syntax.pathmatch import path_match
 from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.hashing import list_tree
@@ -86,6 +86,23 @@ def loose_folders(item: Item) -> tuple[Problem, ...]:
         Problem(path=item.origin.shown(_below(item.folder, entry.name)), message=message)
         for entry in walk.entries(item.folder)
         if entry.kind == "folder" and entry.name not in (*FOLDERS, _SILENT)
+    )
+
+
+def loose_links(item: Item, config: Config) -> tuple[Problem, ...]:
+    """Warnings: symlinks among the resources of an item, and in the place of their folders; they are not followed."""
+    if item.folder is None:
+        return ()
+    walk, excluder = item.origin.tree, Excluder((*DEFAULT_EXCLUDES, *config.bundle_exclude))
+    folders = {entry.name: entry.kind for entry in walk.entries(item.folder) if entry.name in FOLDERS}
+    found = [name for name, kind in folders.items() if kind == "link"]
+    for name in (name for name, kind in folders.items() if kind == "folder"):
+        inner = list_tree(walk.real(_below(item.folder, name)))
+        found += (f"{name}/{file}" for file, kind in inner if kind == "link")
+    return tuple(
+        Problem(path=item.origin.shown(_below(item.folder, name)), message="a symbolic link: neither used nor pinned")
+        for name in found
+        if not excluder.drops(name)
     )
 
 

@@ -9,6 +9,7 @@ from pytest_reqfile.project.values import Origin, Rubric
 from pytest_reqfile.workspace.walk import EntryKind
 
 FOLDER: Final = "rubrics"
+_LOOSE: Final = {"link": "a symbolic link", "file": "a file", "other": "a special file"}
 
 
 def read_rubrics(own: Origin) -> tuple[tuple[Rubric, ...], tuple[Problem, ...]]:
@@ -33,6 +34,18 @@ def read_rubrics(own: Origin) -> tuple[tuple[Rubric, ...], tuple[Problem, ...]]:
         if found:
             rubrics.append(_rubric(name, path, found))
     return tuple(rubrics), tuple(problems)
+
+
+def loose_entries(own: Origin) -> tuple[Problem, ...]:
+    """Warnings: what lies in the folder of rubrics and is none, so that no pin covers it."""
+    folder = f"{own.folder}/{FOLDER}"
+    if own.tree.kind(folder) is None:
+        return ()
+    return tuple(
+        Problem(path=f"{folder}/{entry.name}", message=f"{_LOOSE[entry.kind]}: it is no rubric, and not pinned")
+        for entry in own.tree.entries(folder)
+        if entry.kind in _LOOSE
+    )
 
 
 def _rubric(name: str, path: str, found: tuple[tuple[str, EntryKind], ...]) -> Rubric:

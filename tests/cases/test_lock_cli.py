@@ -243,13 +243,29 @@ def test_subject(project: LockProject) -> None:
 
 @pytest.mark.case("lock:Y25")
 def test_the_profile_of_the_lock(project: LockProject) -> None:
-    """Recorded once, then used without asking."""
+    """Recorded once, then used without asking; one that is not defined is refused, and shows when it goes away."""
+    project.config("[profiles]\np = []\nq = []\n")
     assert project.repo.run("lock", "--profile", "p").code == 0
     assert project.repo.run("lock").code == 0
     assert project.repo.run("lock", "--check").code == 0
     assert b"profile = 'p'" in _bytes(project)
     other = project.repo.run("lock", "--check", "--profile", "q")
     assert (other.code, 'of profile "p", this check rendered "q"' in other.out) == (2, True)
+    for arguments in ((), ("--check",), ("--diff",)):
+        ghost = project.repo.run("lock", *arguments, "--profile", "ghost")
+        assert (ghost.code, ghost.err) == (1, 'error: profile "ghost" is not defined (defined: p, q)\n')
+    project.config("[profiles]\nq = []\n")
+    gone = project.repo.run("lock", "--check")
+    assert gone.out.splitlines()[1:] == [
+        '  lock: the lock pins outputs of profile "p": profile "p" is not defined (defined: q)'
+    ]
+    again = project.repo.run("lock")
+    assert (again.code, again.err) == (
+        1,
+        'error: profile "p" is not defined (defined: q); the lock pins its outputs: name another with --profile\n',
+    )
+    assert project.repo.run("lock", "--profile", "q").code == 0
+    assert project.repo.run("lock", "--check").code == 0
 
 
 RECORD = Approval(
@@ -409,15 +425,49 @@ def test_a_check_of_two_roles(project: LockProject) -> None:
 
 
 def test_served_entries_are_carried(project: LockProject) -> None:
-    """And said to be unchecked; of a view whose role is gone they are dropped."""
+    """And said to be unchecked, by write, check and diff, since their bytes take a generator (design 3)."""
     entry = Entry(name="pack", source=".ai-rulez/skills/pack/SKILL.md", commit="", digest="sha256:1")
-    project.save(replace(project.lock(), served=(entry, replace(entry, view="role:gone"))))
-    assert project.repo.run("lock").out.splitlines()[0] == "locked pack  sha256:1"
+    remote = Entry(name="far", source="https://h/r", commit="c" * 40, digest="sha256:2")
+    lock = replace(project.lock(), served=(remote, entry))
+    project.save(replace(lock, tree=tree_of(lock)))
+    first = _bytes(project)
+    known = "what a server serves is known to ai-rulez alone"
+    kept = f"2 served skill(s) stay pinned as they were, and were not looked at: {known}"
+    for arguments in ((), ("--content-only",), ("--kind", "served"), ("--content-only", "--kind", "served"), ("pack",)):
+        done = project.repo.run("lock", *arguments)
+        assert (done.code, done.err) == (0, f"warning: {kept}\n")
+        assert done.out.splitlines()[:2] == [f"locked far {'c' * 12} sha256:2", "locked pack  sha256:1"]
+        assert _bytes(project) == first
+    note = f"2 served skill(s) were not compared: {known} (their sources are compared)"
+    for arguments in (("--check",), ("--check", "--kind", "served"), ("--diff",)):
+        done = project.repo.run("lock", *arguments)
+        assert (done.code, done.out.splitlines()[1:]) == (0, [f"  note: {note}"])
+    document = json.loads(project.repo.run("lock", "--check", "--format", "json").out)
+    assert (document["in_sync"], document["notes"]) == (True, [note])
+
+
+def test_served_entries_of_what_is_gone(project: LockProject) -> None:
+    """A skill without its file, a view of a role that is gone: nothing can be served so, whoever serves."""
+    project.config('[[roles]]\nname = "ops"\n')
+    pack = Entry(name="pack", source=".ai-rulez/skills/pack/SKILL.md", commit="", digest="sha256:1")
+    gone = replace(pack, name="gone", source=".ai-rulez/skills/gone/SKILL.md")
+    views = tuple(replace(pack, view=view) for view in ("profile:gone", "role:gone", "role:ops", "source:x"))
+    lock = replace(project.lock(), served=(gone, pack, *views))
+    project.save(replace(lock, tree=tree_of(lock)))
+    done = project.repo.run("lock", "--check")
+    assert (done.code, done.out.splitlines()[1:-1]) == (
+        2,
+        [
+            f"  served {name}: in the lock but no longer served"
+            for name in ("gone", "pack (view profile:gone)", "pack (view role:gone)")
+        ],
+    )
+    assert done.out.splitlines()[-1].startswith("  note: 3 served skill(s) were not compared")
+    assert project.repo.run("lock").code == 0
     after = project.read()
     assert after is not None
-    assert after.served == (entry,)
-    check = project.repo.run("lock", "--check")
-    assert (check.code, "note: 1 served skill(s) were not compared" in check.out) == (0, True)
+    assert [entry.label for entry in after.served] == ["pack", "pack (view role:ops)", "pack (view source:x)"]
+    assert project.repo.run("lock", "--check").code == 0
 
 
 def test_nothing_to_lock(repo: Repo) -> None:

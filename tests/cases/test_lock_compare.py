@@ -106,7 +106,7 @@ def test_a_lock_of_other_settings(repo: Repo) -> None:
     project.lock()
     project.config("[lock]\ninclude_outputs = false\n")
     assert project.lines() == ["lock: the lock was written with outputs pinned = true, [lock] include_outputs is false"]
-    project.config("")
+    project.config("[profiles]\np = []\n")
     report = project.check(CheckOptions(profile="p"))
     assert [str(change) for change in report.changes] == [
         'lock: the lock pins outputs of profile "", this check rendered "p"'

@@ -380,7 +380,10 @@ def test_rubrics(project: LockProject) -> None:
     project.repo.symlink(".ai-rulez/rubrics/tone/link.md", "system.md")
     project.repo.symlink(".ai-rulez/rubrics/linked", "tone")
     renewed = project.renew()
-    assert renewed.warnings[1:] == ("  rubric file rubrics/tone/link.md is not a regular file, so it cannot be pinned",)
+    assert renewed.warnings[1:] == (
+        "  rubric file rubrics/tone/link.md is not a regular file, so it cannot be pinned",
+        ".ai-rulez/rubrics/linked: a symbolic link: it is no rubric, and not pinned",
+    )
     assert {item.id for item in renewed.lock.items} == {"tone"}
 
 

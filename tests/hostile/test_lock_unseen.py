@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pytest_reqfile.lock.toptree import tree_of
+from pytest_reqfile.lock.values import Entry
 from tests.hostile import test_broken_reading as reading
 from tests.support.locks import LockProject
 from tests.support.repo import Completed, Repo
@@ -120,3 +123,133 @@ def test_resources_and_rubrics_that_cannot_be_read(repo: Repo, bound: tuple[str,
         assert (done.code, done.out) == (1, "")
         assert done.err == "error: .ai-rulez/rubrics/tone/golden/a.json: cannot read: Permission denied\n"
     assert project.read() is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("folder", "expected a regular file, found a folder; run `ai-rulez generate`"),
+        ("link", "expected a regular file, found a symbolic link; run `ai-rulez generate`"),
+        ("pipe", "expected a regular file, found a special file; run `ai-rulez generate`"),
+        ("closed", "cannot read: Permission denied"),
+    ],
+)
+def test_a_generated_file_that_is_none(repo: Repo, bound: tuple[str, ...], kind: str, reason: str) -> None:
+    """It differs, and hides no other difference; nothing is pinned in its place."""
+    project = LockProject(repo).base()
+    project.write(".generated-manifest.json", '{"files": ["A.md", "./B.md", "B.md"]}')
+    repo.write("A.md", "a\n")
+    repo.write("B.md", "b\n")
+    before = project.lock()
+    assert [pin.path for pin in before.outputs] == ["A.md", "B.md"]
+    repo.path("A.md").unlink()
+    _put(repo.path("A.md"), kind)
+    repo.write("B.md", "c\n")
+    done = lock(repo, bound, "--check")
+    assert (done.code, done.out.splitlines()[1:]) == (
+        2,
+        [f"  output changed  output A.md: {reason}", "  output changed  output B.md"],
+    )
+    done = lock(repo, bound)
+    assert (done.code, done.err) == (1, f"error: A.md: {reason}\n")
+    assert project.read() == before
+
+
+def _put(place: Path, kind: str) -> None:
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "link":
+        place.symlink_to("B.md")
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.write_text("a\n")
+        place.chmod(0)
+
+
+def test_a_lock_that_pins_something_twice(repo: Repo) -> None:
+    """Only one of the pins can be compared; a merge made it, and a recomputed tree hides it from the digest."""
+    project = LockProject(repo).base()
+    repo.write("A.md", "a\n")
+    project.write(".generated-manifest.json", '{"files": ["A.md"]}')
+    right = project.lock()
+    entry = Entry(name="pack", source="https://h/r", commit="", digest="sha256:1")
+    wrong = replace(
+        right,
+        items=(*(replace(item, digest="sha256:0") for item in right.items if item.id == "pack"), *right.items),
+        outputs=(replace(right.outputs[0], digest="sha256:0"), *right.outputs),
+        served=(entry, entry),
+    )
+    project.save(replace(wrong, tree=tree_of(wrong)))
+    assert [line for line in project.lines() if "not compared" not in line] == [
+        f"lock: the lock pins {what} more than once; it was edited by hand"
+        for what in ("skill pack", "skill api/pack", "output A.md", "served pack")
+    ]
+
+
+DECLARED = """[[hooks]]
+event = "Stop"
+cwd = "a"
+hooks = [{ command = "x", shell = "bash" }, { command = "y", shell = "bash" }]
+[[mcp_servers]]
+name = "a"
+command = "npx"
+headers_helper = "x"
+[permissions]
+allow = ["a"]
+additional = ["b"]
+[[roles]]
+name = "ops"
+skills = { include = ["a"], only = ["b"] }
+[claude.settings.managed]
+env = { A = "1" }
+model = "x"
+[[verifiers]]
+name = "v"
+type = "file_exists"
+path = "a"
+paths = ["b"]
+"""
+
+
+def test_keys_that_no_pin_covers(repo: Repo) -> None:
+    """A hook's ``cwd`` is code, too: where ai-rulez does not know a key, no digest has it, and that is said."""
+    project = LockProject(repo, DECLARED)
+    said = [
+        f"{label}: its key `{key}` is not pinned, because ai-rulez does not know it"
+        for label, key in (
+            ("hook Stop:*:0", "cwd"),
+            ("hook Stop:*:0", "shell"),
+            ("role ops", "only"),
+            ("verifier v", "paths"),
+            ("settings permissions", "additional"),
+            ("settings claude-managed", "model"),
+            ("settings mcp-servers, server a", "headers_helper"),
+        )
+    ]
+    done = repo.run("lock")
+    assert (done.code, done.err.splitlines()) == (0, [f"warning: {line}" for line in said])
+    project.config(DECLARED.replace('"bash"', '"zsh"'))
+    done = repo.run("lock", "--check")
+    assert (done.code, done.out.splitlines()[1:]) == (0, [f"  note: {line}" for line in said])
+    project.config(DECLARED + '[lock]\nscope = "skills"\n')
+    assert (repo.run("lock").err, repo.run("lock", "--check").out.count("\n")) == ("", 1)
+
+
+def test_links_that_no_pin_covers(repo: Repo) -> None:
+    """They are not followed, so what they lead to may change: the write says so."""
+    project = LockProject(repo).base()
+    repo.write("shared/a.sh", "x")
+    repo.symlink(".ai-rulez/skills/pack/scripts/b.sh", "../../../../shared/a.sh")
+    repo.symlink(".ai-rulez/skills/pack/references", "../../../shared")
+    repo.symlink(".ai-rulez/skills/pack/scripts/.venv/python", "/usr/bin/python3")
+    project.write("rubrics/loose.md", "x")
+    done = repo.run("lock")
+    assert (done.code, done.err.splitlines()) == (
+        0,
+        [
+            "warning: .ai-rulez/skills/pack/references: a symbolic link: neither used nor pinned",
+            "warning: .ai-rulez/skills/pack/scripts/b.sh: a symbolic link: neither used nor pinned",
+            "warning: .ai-rulez/rubrics/loose.md: a file: it is no rubric, and not pinned",
+        ],
+    )
