@@ -20,14 +20,13 @@ from pytest_reqfile.oracle.standard_forms import write_ctrf, write_statement
 from pytest_reqfile.oracle.summary import summary_lines
 from pytest_reqfile.oracle.tokens import COUNTERS
 from pytest_reqfile.oracle.verdicts import EXIT_CODES
-from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.syntax.printable import visible
 from pytest_reqfile.workspace.clock import SystemClock
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import nearest_repository
 from pytest_reqfile.workspace.machine import is_folder, read_if_there
 from pytest_reqfile.workspace.paths import canonical
-from pytest_reqfile.workspace.program import current_folder
+from pytest_reqfile.workspace.program import current_folder, imports_from
 
 BAD_MISSION: Final = 2
 
@@ -42,10 +41,10 @@ def run_oracle(arguments: argparse.Namespace, terminal: Terminal) -> int:
     mission = _mission(arguments.mission)
     schema, note = find_schema(env, absolute(arguments.schema) if arguments.schema else None)
     sink = open_sink(absolute(arguments.sink), root)
-    outcomes, session, interrupted = _verify(mission, root, sink, env, arguments)
+    session, interrupted = _verify(mission, root, sink, env, arguments)
     assembled = assemble(
         mission,
-        outcomes,
+        session.outcomes,
         sink,
         root,
         taint=session.final_taint,
@@ -78,24 +77,25 @@ def _mission(path: str) -> Mission:
 
 def _verify(
     mission: Mission, root: Path, sink: Sink, env: Environment, arguments: argparse.Namespace
-) -> tuple[tuple[Outcome, ...], OracleSession, KeyboardInterrupt | None]:
-    """What was evaluated, and what interrupted it before all was; the rest is reported as not run."""
+) -> tuple[OracleSession, KeyboardInterrupt | None]:
+    """What was evaluated is in the session; and what interrupted it before all was: the rest is reported as not run."""
     options = OracleOptions(
         isolation=arguments.isolation,
         allow=frozenset(arguments.allow),
         passed=tuple(arguments.pass_env),
         require_exit_codes=arguments.require_exit_codes,
         timeout_ms=round(arguments.timeout * 1000),
+        inside_reviewed=imports_from(root),
     )
     with open_session(mission, root, sink, env, options) as session:
-        outcomes: list[Outcome] = []
         interrupted = None
         try:
-            outcomes.extend(session.evaluate(item) for item in session.items)
+            for item in session.items:
+                session.evaluate(item)
         except KeyboardInterrupt as stop:
             interrupted = stop
         session.final_check()
-    return tuple(outcomes), session, interrupted
+    return session, interrupted
 
 
 def _write_more(arguments: argparse.Namespace, mission: Mission, assembled: Assembled, sink: Sink) -> None:

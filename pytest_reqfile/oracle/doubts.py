@@ -23,7 +23,9 @@ def confidence_of(
 def _low(runnable: Runnable | None, around: Circumstances, inside_reviewed: bool) -> list[tuple[Confidence, str]]:
     found: list[tuple[Confidence, str]] = [("low", text) for text in masks(runnable.command)] if runnable else []
     if inside_reviewed:
-        found.append(("low", "the verifier was loaded under the reviewed project's own configuration"))
+        found.append(
+            ("low", "the verifier was loaded under the reviewed project's own configuration, or imports from it")
+        )
     if runnable is not None:
         found += (("low", f"{path} imports the reviewed tree, not its copy") for path in around.bypasses)
     return found

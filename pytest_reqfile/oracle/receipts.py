@@ -145,7 +145,7 @@ def _process(execution: Execution, ending: Ending, around: Circumstances) -> dic
 
 def _ended(run: IsolatedRun | None, ending: Ending) -> Ended:
     if run is None or run.prevented is not None or run.result.cancelled:
-        return "not-started" if run is None or run.prevented is not None else "signal"
+        return "not-started" if ending.blocked != "interrupted" else "signal"
     if (run.not_started or run.no_folder or run.result.launch_error) is not None:
         return "spawn-error"
     if run.result.timed_out:

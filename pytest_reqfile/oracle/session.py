@@ -30,7 +30,7 @@ _MOST_PATHS: Final = 10
 class OracleOptions:
     """What the conductor decides. ``allow`` are checkIds that run though the gate refuses them (each a limitation),
     ``passed`` names of further variables commands may see. ``inside_reviewed`` says that whoever calls us was
-    loaded under the reviewed project's own configuration, which lowers confidence (spec 5.2).
+    loaded under the reviewed project's own configuration or imports from it, which lowers confidence (spec 5.2).
     """
 
     isolation: Request = "auto"
@@ -76,8 +76,19 @@ class OracleSession:
         An item runs once: asked again it has the outcome it had, so that no retry hides a failed oracle (spec 5.2).
         """
         if item.name not in self._results:
-            self._results[item.name] = self._result(item)
+            try:
+                self._results[item.name] = self._result(item)
+            except KeyboardInterrupt:
+                nothing = Execution(command=item.given, expected=item.expected)
+                stop = blocked("interrupted", "was interrupted, so there is no exit code")
+                self._results[item.name] = self._conclude(item, nothing, stop)
+                raise
         return to_outcome(item, self._results[item.name])
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """Of everything evaluated so far, the item that was interrupted included."""
+        return tuple(to_outcome(item, self._results[item.name]) for item in self.items if item.name in self._results)
 
     def final_check(self) -> Ending | None:
         """Looks once more, now that all is over, whether the reviewed workspace is as it was; gives ``final_taint``."""

@@ -14,8 +14,8 @@ from pytest_reqfile.oracle.classify import Ending, blocked
 from pytest_reqfile.oracle.reading import read_mission
 from pytest_reqfile.oracle.sink import Sink
 from pytest_reqfile.oracle.summary import summary_lines
-from pytest_reqfile.outcome import Outcome
-from pytest_reqfile.plugin.missions import TAINT
+from pytest_reqfile.outcome import Outcome, from_wire
+from pytest_reqfile.plugin.missions import RUN
 from pytest_reqfile.plugin.recorder import Recorder
 from pytest_reqfile.plugin.state import state_of
 from pytest_reqfile.reports.run_report import ItemResult
@@ -46,12 +46,16 @@ def write_claims(
 def _assemble(path: Path, folder: str, root: Path, outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     mission = read_mission(read_if_there(path) or b"", path.name)
     sink = Sink(folder=Path(folder))
-    assembled = assemble(mission, outcomes, sink, root, taint=_taint(sink))
+    found, taint = _left_by_session(sink)
+    assembled = assemble(mission, (*outcomes, *found), sink, root, taint=taint)
     return summary_lines(mission, assembled, folder)[-2:]
 
 
-def _taint(sink: Sink) -> Ending | None:
-    if sink.artifact(TAINT) is None:
-        return None
-    found = json.loads(sink.read(TAINT))
-    return blocked(found["reason"], found["explanation"])
+def _left_by_session(sink: Sink) -> tuple[tuple[Outcome, ...], Ending | None]:
+    """Outcomes of all that ran, reported by pytest or not, and what holds for the whole run; nothing before it ran."""
+    if sink.artifact(RUN) is None:
+        return (), None
+    left = json.loads(sink.read(RUN))
+    taint = left["taint"]
+    ending = None if taint is None else blocked(taint["reason"], taint["explanation"])
+    return tuple(map(from_wire, left["outcomes"])), ending

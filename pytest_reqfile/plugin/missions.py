@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -17,7 +17,7 @@ from pytest_reqfile.oracle.mission import Mission
 from pytest_reqfile.oracle.opening import open_session
 from pytest_reqfile.oracle.plan import PlannedItem, plan_mission
 from pytest_reqfile.oracle.reading import read_mission
-from pytest_reqfile.oracle.session import OracleOptions
+from pytest_reqfile.oracle.session import OracleOptions, OracleSession
 from pytest_reqfile.oracle.sink import Sink
 from pytest_reqfile.outcome import Outcome, from_wire, to_wire
 from pytest_reqfile.plugin.marks import BLOCKING
@@ -28,8 +28,8 @@ from pytest_reqfile.workspace.files import temporary_folder
 from pytest_reqfile.workspace.machine import read_if_there
 from pytest_reqfile.workspace.run_folder import shared_once
 
-TAINT: Final = "taint.json"
-"""In the sink where the reviewed workspace changed while a mission ran: the reason, for the claims."""
+RUN: Final = "run.json"
+"""In the sink: what every command came to, which reports may not tell (``-x``, Ctrl-C), and a changed workspace."""
 _MARK: Final = b'"verificationOracle"'
 
 
@@ -62,7 +62,7 @@ class OpenedMission:
     sink: str | None
     folder: Path | None
     environment: Environment
-    inside_reviewed: bool
+    inside_reviewed: Callable[[], bool]
 
     @cached_property
     def mission(self) -> Mission:
@@ -104,13 +104,20 @@ class OpenedMission:
         return {wire["owner"] + "/" + wire["check"]: from_wire(wire) for wire in wires}
 
     def _verify(self, items: Sequence[PlannedItem]) -> list[dict[str, Any]]:
-        options = OracleOptions(inside_reviewed=self.inside_reviewed)
+        options = OracleOptions(inside_reviewed=self.inside_reviewed())
         with ExitStack() as stack:
             folder = self.sink or str(stack.enter_context(temporary_folder("reqfile-oracle-")) / "sink")
             sink = Sink(folder=Path(folder))
             session = stack.enter_context(open_session(self.mission, self.root, sink, self.environment, options))
-            outcomes = [session.evaluate(item) for item in items]
-            taint = session.final_check()
-            if taint is not None and taint.blocked is not None:
-                sink.write_json(TAINT, {"reason": taint.blocked, "explanation": taint.explanation})
-        return [to_wire(outcome) for outcome in outcomes]
+            try:
+                for item in items:
+                    session.evaluate(item)
+            finally:
+                _leave(session, sink)
+            return [to_wire(outcome) for outcome in session.outcomes]
+
+
+def _leave(session: OracleSession, sink: Sink) -> None:
+    taint = session.final_check()
+    found = None if taint is None else {"reason": taint.blocked, "explanation": taint.explanation}
+    sink.write_json(RUN, {"outcomes": [to_wire(outcome) for outcome in session.outcomes], "taint": found})

@@ -240,6 +240,7 @@ class RunState:
         return locks_of(self._config)
 
     def _mission(self, path: Path) -> OpenedMission:
+        from pytest_reqfile.plugin.influence import is_influenced_by
         from pytest_reqfile.plugin.missions import OpenedMission
 
         if path not in self._missions:
@@ -250,7 +251,7 @@ class RunState:
                 sink=self.sinks.get(str(path)),
                 folder=run_folder_of(self._config),
                 environment=self._environment,
-                inside_reviewed=canonical(self._config.rootpath).is_relative_to(root),
+                inside_reviewed=lambda: is_influenced_by(root, self._config),
             )
         return self._missions[path]
 

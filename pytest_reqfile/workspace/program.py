@@ -59,6 +59,12 @@ def our_program() -> str:
     return os.path.abspath(script if script.exists() else sys.executable)
 
 
+def imports_from(folder: Path) -> bool:
+    """Whether modules of this process, ours among them, may come from below ``folder``, which is canonical."""
+    places = (*sys.path, __file__)
+    return any(Path(os.path.realpath(place or os.curdir)).is_relative_to(folder) for place in places)
+
+
 def processors() -> int:
     """How many commands may run at a time: the processors this process may use."""
     if hasattr(os, "sched_getaffinity"):

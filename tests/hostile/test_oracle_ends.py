@@ -79,7 +79,7 @@ def mounts() -> int:
 def test_an_interrupted_run_still_tells_what_was_not_run(
     repo: Repo, scratch: Path, running: subprocess.Popen[bytes], number: int
 ) -> None:
-    """spec 9.17: nothing is left behind, and the claims are whole: what was not reached is blocked."""
+    """spec 9.17: nothing is left behind, and the claims are whole: what was stopped or not reached is blocked."""
     before = mounts()
     running.send_signal(number)
     _, errors = running.communicate(timeout=30)
@@ -93,7 +93,7 @@ def test_an_interrupted_run_still_tells_what_was_not_run(
         "[pass] (confidence: high) AC-1: It works."
         if "overlay" in claims["checks"][0]["environment"]
         else "[pass] (confidence: medium) AC-1: It works.",
-        "[blocked] (confidence: high) AC-2: It works. — not-run",
+        "[blocked] (confidence: high) AC-2: It works. — interrupted",
         "[blocked] (confidence: high) AC-3: It works. — not-run",
     ]
     assert [check["exitCode"] for check in claims["checks"]] == [0, None, None]
