@@ -117,6 +117,31 @@ OPTIONS: Final = (
         help="run the commands of verifiers (for trusted revisions only)",
     ),
     Option(
+        name="allow_llm",
+        flag="--reqfile-allow-llm",
+        kind="switch",
+        help="ask a model about the llm checklists of verifiers; sends it the changed lines",
+    ),
+    Option(
+        name="max_cost",
+        flag="--reqfile-max-cost",
+        kind="value",
+        metavar="USD",
+        help="refuse calls to a model that could cost more than is left of it (default: 0.50; 0: no cap)",
+    ),
+    Option(
+        name="gate_llm",
+        flag="--reqfile-gate-llm",
+        kind="switch",
+        help="let calibrated llm verifiers of severity error fail the run",
+    ),
+    Option(
+        name="estimate",
+        flag="--reqfile-estimate",
+        kind="switch",
+        help="say what llm verifiers would send to a model and cost; send nothing",
+    ),
+    Option(
         name="fail_on",
         flag="--reqfile-fail-on",
         kind="value",
@@ -330,7 +355,18 @@ def is_narrowed(config: pytest.Config) -> bool:
         return False
     return optional_value(config, "changed") is not None or any(
         _given(config, name)
-        for name in ("only", "staged", "edition", "log_tag", "fail_on", "profile", "role", "generator", "oracle_sink")
+        for name in (
+            "only",
+            "staged",
+            "edition",
+            "log_tag",
+            "fail_on",
+            "profile",
+            "role",
+            "generator",
+            "oracle_sink",
+            "max_cost",
+        )
     )
 
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from pytest_reqfile.errors import FileError, FormatError, GitError, Problem, UsageError
 from pytest_reqfile.outcome import Location, Outcome
+from pytest_reqfile.plugin.checklists import Checklists
 from pytest_reqfile.plugin.verifier_results import SharedResults
 from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.places import project_at
-from pytest_reqfile.project.values import Place
+from pytest_reqfile.project.values import Place, Project
 from pytest_reqfile.reqfile.outcomes import DEFERRED
 from pytest_reqfile.verifiers.changes import Scope
 from pytest_reqfile.verifiers.examples import run_example
 from pytest_reqfile.verifiers.outcomes import FailOn, example_outcome, gates, outcome_of
 from pytest_reqfile.verifiers.predicates import has_checklist, has_command
 from pytest_reqfile.verifiers.results import invalid_result
-from pytest_reqfile.verifiers.run import Declared, RunOptions, VerifierRun, name_of, open_run
+from pytest_reqfile.verifiers.run import Declared, RunOptions, VerifierRun, asks_model, name_of, open_run
 from pytest_reqfile.verifiers.values import Example, FlatVerifier, InvalidDeclaration, SpecVerifier, Verifier
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.paths import leads_to_file
@@ -33,6 +34,7 @@ class VerifierOptions:
     scope: Callable[[Place], Scope]
     fail_on: FailOn
     fast: bool
+    checklists: Checklists
 
 
 class OpenedProject:
@@ -56,6 +58,7 @@ class OpenedProject:
         self.usage: UsageError | None = None
         self.place: Place | None = None
         self.run: VerifierRun | None = None
+        self._project: Project | None = None
         self._shared = SharedResults(folder, root, self._evaluate) if folder is not None else None
         try:
             self.place = project_at(root, top=top)
@@ -66,7 +69,7 @@ class OpenedProject:
             self.usage = error
 
     def _open(self, place: Place) -> VerifierRun:
-        project = load_project(place, local=True)
+        project = self._project = load_project(place, local=True)
         options = self._options.run
         if options.generator == ("lock",):
             from pytest_reqfile.lock.drift import lock_drift
@@ -115,27 +118,53 @@ class OpenedProject:
         Raises UsageError or GitError for a change that cannot be known.
         """
         if self.run is not None and self.place is not None:
-            self.run = replace(self.run, options=replace(self.run.options, scope=self._options.scope(self.place)))
-            if self._shared is None:
-                self.run.prepare(chosen)
-                return
             everything = tuple(chosen)
+            self.run = replace(self.run, options=replace(self.run.options, scope=self._options.scope(self.place)))
+            self._prepare_models([verifier for verifier in everything if asks_model(verifier)])
+            if self._shared is None:
+                self.run.prepare(everything)
+                return
             alike = tuple(verifier for verifier in everything if is_fast(verifier))
             self._shared.expect(alike)
             self.run.prepare(alike)
             # A command takes its time: it runs in whichever worker has its item, beside those of the others.
             self.run.prepare(verifier for verifier in everything if not is_fast(verifier))
 
+    def _prepare_models(self, judged: list[Verifier]) -> None:
+        """Settle who judges checklists; what is wrong with the user's settings is told before anything runs."""
+        if not judged or self._options.fast:
+            return
+        assert self.run is not None
+        assert self._project is not None
+        checklists = self._options.checklists
+        evaluate, gate = checklists.evaluator(self._project), checklists.gate(self._project)
+        self.run = replace(self.run, options=replace(self.run.options, checklist=evaluate, gate=gate))
+        for verifier in judged:
+            checklists.expect(self.root, name_of(verifier), partial(self._evaluate, verifier))
+
     def gates(self, verifier: Verifier) -> bool:
-        """Whether a failure of the verifier fails the run."""
-        if isinstance(verifier, SpecVerifier) and has_checklist(verifier.require):
+        """Whether a failure of the verifier fails the run; one that a model judges counts as a warning at most."""
+        capped = asks_model(verifier) and verifier.severity == "error" and not self._may_gate(verifier)
+        return gates("warning" if capped else verifier.severity, self._options.fail_on)
+
+    def _may_gate(self, verifier: Verifier) -> bool:
+        """Whether a model's verdict counts: under ``--reqfile-gate-llm``, of a calibrated verifier."""
+        checklists = self._options.checklists
+        assert self._project is not None
+        if not checklists.gates:
             return False
-        return gates(verifier.severity, self._options.fail_on)
+        try:
+            gate = checklists.gate(self._project)
+        except UsageError:
+            return False  # told when the run is prepared
+        return gate is not None and isinstance(verifier, SpecVerifier) and gate(verifier)[0]
 
     def evaluate(self, verifier: Verifier) -> Outcome:
         """The outcome of one verifier."""
         if self._options.fast and not is_fast(verifier):
             return _deferred(verifier, "")
+        if asks_model(verifier):
+            return self._options.checklists.outcome(self.root, name_of(verifier), partial(self._evaluate, verifier))
         shared = self._shared.outcome(verifier) if self._shared is not None else None
         return shared if shared is not None else self._evaluate(verifier)
 

@@ -15,6 +15,7 @@ from pytest_reqfile.reports.check import CheckReport
 from pytest_reqfile.reports.check_plain import finding_lines, summary_line
 from pytest_reqfile.reports.example_coverage import coverage_lines
 from pytest_reqfile.reports.item_text import first_message
+from pytest_reqfile.reports.llm_usage import is_estimate
 from pytest_reqfile.reports.run_report import ItemResult, run_report
 from pytest_reqfile.reports.traceability import trace_lines, traces, unverified_line
 from pytest_reqfile.reports.verifiers import VerifierReport
@@ -70,25 +71,30 @@ def _trace_lines(config: pytest.Config, recorder: Recorder, items: tuple[ItemRes
 
 
 def _last_lines(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
-    requirements = tuple(o for o in outcomes if o.subject == "requirement" or _is_load_of(o, requirements=True))
+    requirements = tuple(o for o in outcomes if o.subject == "requirement" or _is_load_of(o, ".yaml", ".yml"))
     if requirements:
         judges = any(outcome.check == "decision" for outcome in requirements)
         yield summary_line(CheckReport(outcomes=requirements, judges=judges))
-    verifiers = tuple(o for o in outcomes if o.subject == "verifier" or _is_load_of(o, requirements=False))
+    verifiers = tuple(o for o in outcomes if o.subject == "verifier" or _is_load_of(o, ".toml"))
     if verifiers:
-        yield f"verifiers: {verifiers_line(VerifierReport(outcomes=verifiers))}"
+        report = VerifierReport(outcomes=verifiers)
+        yield f"verifiers: {verifiers_line(report)}"
+        if report.llm is not None and report.llm.calls:
+            yield report.llm.line
     oracle: list[str] = [outcome.status for outcome in outcomes if outcome.subject == "oracle"]
     if oracle:
         words = (("pass", "passed"), ("fail", "failed"), ("error", "blocked"))
         yield f"oracle commands: {', '.join(f'{oracle.count(status)} {word}' for status, word in words)}"
 
 
-def _is_load_of(outcome: Outcome, *, requirements: bool) -> bool:
-    """Whether the outcome is that of a file that could not be loaded, of the one kind or the other."""
-    return outcome.subject == "load" and outcome.owner.endswith((".yaml", ".yml")) == requirements
+def _is_load_of(outcome: Outcome, *endings: str) -> bool:
+    """Whether the outcome is that of a file that could not be loaded, of a kind that is told by its ending."""
+    return outcome.subject == "load" and outcome.owner.endswith(endings)
 
 
 def _unfailing_lines(outcome: Outcome) -> list[str]:
+    if is_estimate(outcome):
+        return [visible(line) for line in (f"{outcome.owner}: {outcome.reason}", *_notes(outcome))]
     if outcome.status == "advisory":
         lines = [line for finding in outcome.findings for line in finding_lines(outcome, finding)]
         if outcome.fix_hint and not any(finding.fix_hint for finding in outcome.findings):
@@ -99,3 +105,8 @@ def _unfailing_lines(outcome: Outcome) -> list[str]:
         findings = [line for finding in outcome.findings for line in finding_lines(outcome, finding)]
         return [*findings, f"advisory error  {outcome.owner}  {first_message(outcome)}"]
     return []
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    """The notes of a verifier, indented."""
+    return [f"  {note}" for note in str(outcome.details.get("notes") or "").splitlines()]

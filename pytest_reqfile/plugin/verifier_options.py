@@ -10,6 +10,7 @@ import pytest
 
 from pytest_reqfile.errors import GitError, UsageError
 from pytest_reqfile.plugin import options
+from pytest_reqfile.plugin.checklists import Checklists
 from pytest_reqfile.plugin.narrowing import Narrowing
 from pytest_reqfile.plugin.projects import VerifierOptions
 from pytest_reqfile.project.values import Place
@@ -38,7 +39,13 @@ def verifier_options(
         exec_flag="--reqfile-allow-exec",
         test_command="pytest",
     )
-    return VerifierOptions(run=run, scope=scope, fail_on=_fail_on(config), fast=narrowing.plain.fast)
+    return VerifierOptions(
+        run=run,
+        scope=scope,
+        fail_on=_fail_on(config),
+        fast=narrowing.plain.fast,
+        checklists=Checklists(config, environment),
+    )
 
 
 def _fail_on(config: pytest.Config) -> FailOn:

@@ -9,6 +9,7 @@ from typing import Final
 
 from pytest_reqfile.outcome import Finding, Location
 from pytest_reqfile.reports.json_values import encodable
+from pytest_reqfile.reports.llm_usage import model_use
 from pytest_reqfile.reports.run_report import ItemResult, LinkedTest, RunReport
 from pytest_reqfile.reports.traceability import Trace, traces
 
@@ -33,6 +34,9 @@ def json_report(report: RunReport) -> str:
         "items": [_item(item) for item in report.items],
         "tests": [_test(test) for test in report.tests],
     }
+    used = model_use(report.outcomes)
+    if used is not None:
+        document["llm"] = used.document
     return json.dumps(encodable(document), indent=1) + "\n"
 
 

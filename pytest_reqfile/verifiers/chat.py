@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pytest_reqfile.workspace.http import Transport
 
 DEFAULT_MAX_COST: Final = 0.50
+NOT_ASKED_FOR: Final = "pass {flag} to evaluate llm verifiers"
 
 ErrorKind = Literal[
     "cost",  # --max-cost

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytest_reqfile.project.values import Project
-from pytest_reqfile.verifiers.chat import ChatReply, ChatRequest, Disabled, LlmOptions, Usage
+from pytest_reqfile.verifiers.chat import NOT_ASKED_FOR, ChatReply, ChatRequest, Disabled, LlmOptions, Usage
 from pytest_reqfile.verifiers.costs import Caps, Spending, Worst, worst_case
 from pytest_reqfile.verifiers.llm_settings import LlmSettings, read_llm_settings
 from pytest_reqfile.verifiers.model_service import ATTEMPT_SECONDS, Attempts, ModelService
@@ -19,7 +19,6 @@ from pytest_reqfile.workspace.clock import SystemClock
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.http import HttpTransport, Transport
 
-NOT_ASKED_FOR: Final = "pass {flag} to evaluate llm verifiers"
 NO_NETWORK: Final = "[llm] allow_network is not enabled in the user config (a repository config cannot enable it)"
 NO_MODEL: Final = "no [llm] model is configured"
 
