@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pytest_reqfile.errors import FileError, UsageError
 from pytest_reqfile.outcome import Finding, Location
 from pytest_reqfile.verifiers.changes import ChangeSet, Scope
+from pytest_reqfile.verifiers.costs import LlmUsage
 from pytest_reqfile.verifiers.diffs import Change
 from pytest_reqfile.verifiers.evidence import Evidence
 from pytest_reqfile.verifiers.predicate_eval import (
@@ -31,13 +32,18 @@ NOT_OFFLINE = "the llm predicate needs a model: not run offline"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleResult:
-    """What one example came to. ``message`` and ``findings`` are those of the verifier at the fixture."""
+    """What one example came to. ``message``, ``findings`` and ``notes`` are those of the verifier at the fixture.
+
+    ``usage`` is what was used of a model, None where none was reached.
+    """
 
     verifier: SpecVerifier
     example: Example
     got: VerifierStatus
     message: str = ""
     findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    usage: LlmUsage | None = None
     seconds: float = 0.0
 
     @property
@@ -92,6 +98,8 @@ def run_example(
         got=result.status,
         message=result.message,
         findings=result.findings,
+        notes=result.notes,
+        usage=result.usage,
         seconds=max(0.0, run.clock.monotonic() - started),
     )
 
