@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-from pytest_reqfile.workspace.git_ahead import ask_ahead
+from pytest_reqfile.cli.ahead import begin_ahead
 
 SELDOM = 20_000
 TYPE_CHECKING = False  # typing takes as long to import as git to list a thousand files (issue 3.5)
@@ -20,11 +20,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     Ctrl-C, SIGTERM and SIGHUP stop every running command first and then give 128 + the signal's number.
     """
     words = sys.argv[1:] if argv is None else argv
-    checks = words[:1] == ["check"] and not {"-h", "--help"}.intersection(words)
-    ahead = ask_ahead() if checks else None  # git works while everything else is imported
+    ahead = begin_ahead(words)  # git works while everything else is imported
     if argv is None:
         # What a short run makes stays to its end: looking for cycles every 700 values finds none.
         gc.set_threshold(SELDOM)
     from pytest_reqfile.cli.program import run_program
 
-    return run_program(words, ahead, checks=checks, is_process=argv is None)
+    return run_program(words, ahead, is_process=argv is None)

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 CANNOT_WRITE = 3
 
 
-def run_program(words: Sequence[str], ahead: Ahead | None, *, checks: bool, is_process: bool) -> int:
-    """``main`` of the command line ``words``; ``ahead`` is git at work for a command that ``checks``."""
+def run_program(words: Sequence[str], ahead: Ahead | None, *, is_process: bool) -> int:
+    """``main`` of the command line ``words``; ``ahead`` is git at work for it."""
     end_on_signals()
     if is_process:
         end_bugs_with(CANNOT_WRITE)
     terminal = Terminal(out=sys.stdout, err=sys.stderr)
-    opened = _opened(ahead) if checks else None
+    opened = _opened(ahead) if ahead is not None and words[0] == "check" else None
     from pytest_reqfile.cli.parser import build_parser
 
     arguments = build_parser(words).parse_args(words)
-    arguments.opened = opened
+    arguments.opened, arguments.ahead = opened, ahead
     if is_process:
         end_bugs_with(arguments.failure_code)
     try:
@@ -46,7 +46,7 @@ def run_program(words: Sequence[str], ahead: Ahead | None, *, checks: bool, is_p
     return terminal.finish(code, CANNOT_WRITE)
 
 
-def _opened(ahead: Ahead | None) -> Repository | ReqfileError:
+def _opened(ahead: Ahead) -> Repository | ReqfileError:
     """The repository of the current folder, or why there is none."""
     from pytest_reqfile.reqfile.repository import open_repository
     from pytest_reqfile.workspace.environment import Environment

@@ -25,6 +25,7 @@ from pytest_reqfile.verifiers.words import go_quoted
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import write_atomic
 from pytest_reqfile.workspace.git import discover_root
+from pytest_reqfile.workspace.git_ahead import Ahead
 from pytest_reqfile.workspace.processes import Cancellation
 from pytest_reqfile.workspace.program import current_folder
 
@@ -55,11 +56,11 @@ def check_format(found: str, known: tuple[str, ...]) -> None:
         raise UsageError(f"unknown --format {go_quoted(found)} (use {', '.join(known)})")
 
 
-def load_here(*, local: bool) -> Project:
+def load_here(*, local: bool, ahead: Ahead | None = None) -> Project:
     """The project of the current folder. Raises UsageError where there is none."""
     environment = Environment.current()
     try:
-        top = discover_root(current_folder(), environment)
+        top = discover_root(current_folder(), environment, ahead)
     except GitError:
         top = None
     place = find_project(current_folder(), top=top, user_config=user_config_folder(environment))
@@ -80,12 +81,13 @@ def _run(arguments: argparse.Namespace) -> VerifierReport:
         generator=_generator(arguments.generator),
     )
     asking = llm_options(arguments)
-    project = load_here(local=not arguments.no_local)
+    ahead: Ahead | None = arguments.ahead
+    project = load_here(local=not arguments.no_local, ahead=ahead)
     if options.generator == ("lock",):
         from pytest_reqfile.lock.drift import lock_drift
 
         options = replace(options, drift=lock_drift(project.place, environment))
-    run = open_run(project, environment, options, cancellation=Cancellation())
+    run = open_run(project, environment, options, cancellation=Cancellation(), ahead=ahead)
     chosen = run.select(_split(arguments.name), arguments.rule)
     with with_models(run, chosen, project, asking, gates=arguments.gate_llm) as ready:
         ready.prepare(chosen)

@@ -125,12 +125,12 @@ def open_repository(
 ) -> Repository:
     """The repository that holds ``cwd``. Raises GitError ``not inside a git repository``.
 
-    git begins to list its files at once, or has begun: ``ahead`` is what it was asked in ``cwd``. With ``keep_parsed``
-    what was parsed is kept in the git folder.
+    git begins to list its files at once, or has begun ``ahead``. With ``keep_parsed`` what was parsed is kept in the
+    git folder.
     """
-    place = find_repository(cwd, environment, ahead.place if ahead is not None else None)
-    git = Git(place.root, environment)
-    listing = GitListing(git, ahead.listing if ahead is not None else None)
+    place = find_repository(cwd, environment, ahead)
+    git = Git(place.root, environment, ahead)
+    listing = GitListing(git)
     return Repository(
         git=git,
         listing=listing,

@@ -14,16 +14,9 @@ from pytest_reqfile.verifiers.tree import Tree
 from pytest_reqfile.verifiers.words import go_quoted
 from pytest_reqfile.workspace.bulk import BulkReader
 from pytest_reqfile.workspace.git import Git
+from pytest_reqfile.workspace.git_ahead import PATCH, RENAMES, UNTRACKED, merging, resolving, thread_options
 from pytest_reqfile.workspace.paths import byte_order
 
-_END_OF_OPTIONS: Final = "--end-of-options"
-# Nothing in a user's configuration may change what counts as an added line.
-_DIFF: Final = (
-    *("-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false", "-c", "color.diff=false"),
-    *("diff", "--relative", "-M", "--no-ext-diff", "--no-textconv", "--no-color"),
-    *("--src-prefix=a/", "--dst-prefix=b/", "--inter-hunk-context=0", "--submodule=short", "--raw"),
-)
-_UNTRACKED: Final = ("ls-files", "--others", "--exclude-standard", "-z")
 _TEXT_SAMPLE: Final = 8000
 
 
@@ -101,9 +94,11 @@ def _since(tree: Tree, revision: str, with_lines: bool) -> ChangeSet:
         git = _inside(tree)
         base = _merge_base(git, revision)
         # git looks at every file for each of the two, and there is more than one processor.
-        call = git.start(*_UNTRACKED)
+        call = git.start(*UNTRACKED)
+        # The patch that was begun ahead costs nothing more.
+        with_lines = with_lines or git.has_begun(*thread_options(), *PATCH, base, "--")
         tracked = _diff(tree, git, (base, "--"), with_lines)
-        listed = set(os.fsdecode(git.finish(call, _UNTRACKED)).split("\0")) - {""}
+        listed = set(os.fsdecode(git.finish(call, UNTRACKED)).split("\0")) - {""}
     except GitError as error:
         raise GitError(f"resolve changed files: {error}") from None
     # An untracked file counts as new, also where the index forgot a file that is still on disk.
@@ -139,13 +134,13 @@ def _inside(tree: Tree) -> Git:
 
 def _merge_base(git: Git, revision: str) -> str:
     """The commit where HEAD left ``revision``; both are resolved once, so that they are never read as options."""
-    reply = git.start("rev-parse", "--verify", "--quiet", _END_OF_OPTIONS, f"{revision}^{{commit}}").reply()
+    reply = git.start(*resolving(revision)).reply()
     if reply.code != 0:
         raise GitError(
             f"base revision {go_quoted(revision)} does not exist in this repository "
             "(in a shallow clone, fetch the base ref first)"
         )
-    found = git.start("merge-base", _END_OF_OPTIONS, os.fsdecode(reply.out).strip(), "HEAD").reply()
+    found = git.start(*merging(os.fsdecode(reply.out).strip())).reply()
     if found.code != 0 or not found.out.strip():
         raise GitError(
             f"no common ancestor between {go_quoted(revision)} and HEAD (shallow clone or unrelated history)"
@@ -155,8 +150,8 @@ def _merge_base(git: Git, revision: str) -> str:
 
 def _diff(tree: Tree, git: Git, against: tuple[str, ...], with_lines: bool) -> tuple[Change, ...]:
     if not with_lines:
-        return parse_diff(git.answer(*_DIFF, *against))[0]
-    changes, patch = parse_diff(git.answer(*_DIFF, "-p", "-U0", *against))
+        return parse_diff(git.answer(*thread_options(), *RENAMES, *against))[0]
+    changes, patch = parse_diff(git.answer(*thread_options(), *PATCH, *against))
     texts = _texts(tree, patch.binary)
     added = patch.added
     if texts:  # `-diff` in .gitattributes hides the lines of a text; a ratchet must see them all the same
@@ -184,7 +179,7 @@ def _forced(git: Git, against: tuple[str, ...], paths: tuple[str, ...]) -> Patch
     """The patch with ``--text``; renames keep their partner only when everything is compared."""
     added: dict[str, Lines] = {}
     wanted = frozenset(paths)
-    _, patch = parse_diff(git.answer(*_DIFF, "--text", "-p", "-U0", *against))
+    _, patch = parse_diff(git.answer(*thread_options(), *PATCH, "--text", *against))
     added.update((path, lines) for path, lines in patch.added.items() if path in wanted)
     return Patch(added=added, binary=())
 

@@ -47,6 +47,7 @@ from pytest_reqfile.verifiers.values import (
 from pytest_reqfile.workspace.clock import Clock, SystemClock
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import Git
+from pytest_reqfile.workspace.git_ahead import Ahead
 from pytest_reqfile.workspace.processes import Cancellation
 
 Declared = Verifier | InvalidDeclaration
@@ -243,8 +244,9 @@ def open_run(
     *,
     cancellation: Cancellation | None = None,
     clock: Clock | None = None,
+    ahead: Ahead | None = None,
 ) -> VerifierRun:
-    """A run over ``project``. Looks at no file of it but the lock.
+    """A run over ``project``. Looks at no file of it but the lock. ``ahead`` are git calls that have begun.
 
     Raises FormatError for what is wrong in config.toml, UsageError for an unknown profile or role.
     """
@@ -256,7 +258,7 @@ def open_run(
         declarations=declarations,
         options=options,
         active=select(project, profile=options.profile, role=options.role),
-        tree=Tree(root, Git(root, environment)),
+        tree=Tree(root, Git(root, environment, ahead)),
         runner=CommandRunner(
             root=root,
             environment=environment,

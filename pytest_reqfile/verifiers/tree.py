@@ -10,6 +10,7 @@ from typing import Final
 from pytest_reqfile.errors import GitError
 from pytest_reqfile.workspace.bulk import FolderListing, list_folder, regular_files
 from pytest_reqfile.workspace.git import Git
+from pytest_reqfile.workspace.git_ahead import IS_INSIDE
 from pytest_reqfile.workspace.paths import byte_order, folder_of
 from pytest_reqfile.workspace.probe import path_exists
 
@@ -41,7 +42,7 @@ class Tree:
         if self.git is None or self._files is not None:
             return False
         try:
-            reply = self.git.start("rev-parse", "--is-inside-work-tree").reply()
+            reply = self.git.start(*IS_INSIDE).reply()
         except GitError:
             return False  # git is not installed
         if reply.code != 0 and "dubious ownership" in reply.err:

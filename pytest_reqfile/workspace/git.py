@@ -12,25 +12,27 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import GitError
 from pytest_reqfile.workspace.environment import Environment, for_git
-from pytest_reqfile.workspace.git_ahead import PLACE, git_command, place_of
+from pytest_reqfile.workspace.git_ahead import (
+    END_OF_OPTIONS,
+    PLACE,
+    Ahead,
+    git_command,
+    merging,
+    place_of,
+    resolving,
+    thread_options,
+)
 from pytest_reqfile.workspace.git_call import GitCall, GitReply
-from pytest_reqfile.workspace.program import processors
 
 if TYPE_CHECKING:
     from git.cmd import Git as GitCommand
 
-    from pytest_reqfile.workspace.spawned import Spawned
-
-_END_OF_OPTIONS: Final = "--end-of-options"
 _PLAIN_DIFF: Final = ("--no-ext-diff", "--no-textconv", "--no-relative", "--no-color", f"-O{os.devnull}")
 _MOST_PATHS: Final = 500
 _RAW_DIFF: Final = (
     *("diff", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=all"),
     *_PLAIN_DIFF,
 )
-# git looks at files with up to twenty threads, between which we would get no turn on a small machine (issue 3.5).
-_FEW_PROCESSORS: Final = 2
-_ONE_THREAD: Final = ("-c", "core.preloadIndex=false")
 _OBJECT_ID: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _CANNOT_START: Final = frozenset({126, 127})
 _REGULAR: Final = frozenset({"100644", "100755"})
@@ -62,10 +64,14 @@ class TrackedChange:
 
 
 class Git:
-    """git in one repository. ``root`` is the folder every command runs in; ``env`` is cleaned by ``for_git``."""
+    """git in one repository. ``root`` is the folder every command runs in; ``env`` is cleaned by ``for_git``.
 
-    def __init__(self, root: Path, env: Environment) -> None:
+    ``ahead`` are calls that have begun in the environment of this process.
+    """
+
+    def __init__(self, root: Path, env: Environment, ahead: Ahead | None = None) -> None:
         self.root = root
+        self._ahead = ahead
         self._given = env
         self._env = for_git(env)
 
@@ -79,7 +85,13 @@ class Git:
 
     def start(self, *args: str) -> GitCall:
         """``git ARGS`` in the background, its reply for later: for what every run asks (issue 3.5)."""
-        return GitCall.start(git_command(self.root, args), self._env)
+        argv = git_command(self.root, args)
+        begun = self._ahead.take(argv) if self._ahead is not None else None
+        return GitCall(begun) if begun is not None else GitCall.start(argv, self._env)
+
+    def has_begun(self, *args: str) -> bool:
+        """Whether ``git ARGS`` was begun ahead and nobody has asked for its answer."""
+        return self._ahead is not None and self._ahead.holds(git_command(self.root, args))
 
     def answer(self, *args: str) -> bytes:
         """What ``git ARGS`` writes on stdout, asked directly; raises as ``run`` does."""
@@ -109,15 +121,15 @@ class Git:
 
     def resolve(self, rev: str) -> str:
         """The object id of the commit that ``rev`` names; whatever ``rev`` says, it is never read as an option."""
-        return self.line("rev-parse", "--verify", _END_OF_OPTIONS, f"{rev}^{{commit}}")
+        return self.line("rev-parse", "--verify", END_OF_OPTIONS, f"{rev}^{{commit}}")
 
     def knows(self, rev: str) -> bool:
         """Whether ``rev`` names a commit."""
-        return self.start("rev-parse", "--verify", "--quiet", _END_OF_OPTIONS, f"{rev}^{{commit}}").reply().code == 0
+        return self.start(*resolving(rev)).reply().code == 0
 
     def merge_base(self, base_rev: str) -> str:
         """The object id of the commit where HEAD left ``base_rev`` (spec/reqfile.md 5.2)."""
-        args = ("merge-base", _END_OF_OPTIONS, base_rev, "HEAD")
+        args = merging(base_rev)
         reply = self.start(*args).reply()
         try:
             found = os.fsdecode(_checked(args, reply))
@@ -160,8 +172,7 @@ class Git:
 
     def start_changes(self, commit: str) -> GitCall:
         """Let git begin with ``tracked_changes``, for ``read_changes`` later."""
-        threads = () if processors() > _FEW_PROCESSORS else _ONE_THREAD
-        return self.start(*threads, *_RAW_DIFF, _END_OF_OPTIONS, _object_id(commit), "--")
+        return self.start(*thread_options(), *_RAW_DIFF, END_OF_OPTIONS, _object_id(commit), "--")
 
     def read_changes(self, call: GitCall) -> tuple[TrackedChange, ...]:
         """The answer of ``start_changes``."""
@@ -196,7 +207,7 @@ class Git:
 
     def tree_files(self, commit: str) -> tuple[TreeFile, ...]:
         """Every file of a commit, submodules as entries of mode ``160000``, in git's order (byte order of paths)."""
-        out = self.run(("ls-tree", "-r", "-z", "--full-tree", _END_OF_OPTIONS, _object_id(commit)))
+        out = self.run(("ls-tree", "-r", "-z", "--full-tree", END_OF_OPTIONS, _object_id(commit)))
         return tuple(map(_tree_file, os.fsdecode(out).split("\0")[:-1]))
 
     def blobs(self, oids: Iterable[str]) -> dict[str, bytes]:
@@ -282,13 +293,13 @@ class RepositoryPlace:
     git_folder: Path
 
 
-def find_repository(cwd: Path, env: Environment, begun: Spawned | None = None) -> RepositoryPlace:
-    """The repository that holds ``cwd``; ``begun`` is git already asked for PLACE there.
+def find_repository(cwd: Path, env: Environment, ahead: Ahead | None = None) -> RepositoryPlace:
+    """The repository that holds ``cwd``.
 
     Raises ``GitError`` "not inside a git repository" where there is none (also in a bare one); a repository that git
     refuses to read because somebody else owns it keeps git's own words, which say what to do.
     """
-    reply = (GitCall(begun) if begun is not None else Git(cwd, env).start(*PLACE)).reply()
+    reply = Git(cwd, env, ahead).start(*PLACE).reply()
     if reply.code != 0 and "dubious ownership" in reply.err:
         raise GitError(f"git rev-parse --show-toplevel failed: {reply.err}")
     root, git_folder = place_of(reply.code, reply.out)
@@ -298,9 +309,9 @@ def find_repository(cwd: Path, env: Environment, begun: Spawned | None = None) -
     return RepositoryPlace(root=Path(root), git_folder=Path(cwd, git_folder))
 
 
-def discover_root(cwd: Path, env: Environment) -> Path:
+def discover_root(cwd: Path, env: Environment, ahead: Ahead | None = None) -> Path:
     """The top folder that ``find_repository`` finds."""
-    return find_repository(cwd, env).root
+    return find_repository(cwd, env, ahead).root
 
 
 def _gitpython() -> tuple[type[GitCommand], type[Exception]]:
@@ -333,7 +344,7 @@ def _checked(args: Sequence[str], reply: GitReply, ok_codes: tuple[int, ...] = (
 
 
 def _shown(args: Sequence[str]) -> str:
-    return " ".join(arg for arg in args if arg != _END_OF_OPTIONS)
+    return " ".join(arg for arg in args if arg != END_OF_OPTIONS)
 
 
 def _object_id(text: str) -> str:

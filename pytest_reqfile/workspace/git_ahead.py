@@ -21,10 +21,22 @@ HARDENED = (
     "--no-pager",
 )
 
+# What is asked both ahead and later, in the same words: one call answers both.
 PLACE = ("rev-parse", "--show-toplevel", "--git-common-dir")
 # ``-v`` opens each entry with a letter and a space, ``?`` for what is not tracked, ``S`` or a small letter for what git
 # was told not to compare: one look through the folders tells all.
 LISTING = ("ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard")
+UNTRACKED = ("ls-files", "--others", "--exclude-standard", "-z")
+IS_INSIDE = ("rev-parse", "--is-inside-work-tree")
+# Nothing in a user's configuration may change what counts as an added line.
+RENAMES = (
+    *("-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false", "-c", "color.diff=false"),
+    *("diff", "--relative", "-M", "--no-ext-diff", "--no-textconv", "--no-color"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--inter-hunk-context=0", "--submodule=short", "--raw"),
+)
+PATCH = (*RENAMES, "-p", "-U0")
+END_OF_OPTIONS = "--end-of-options"
+_FEW_PROCESSORS = 2
 
 USUAL_KEY = "OPENROUTER_API_KEY"
 """Where a key for models usually is: git needs none, nor do the filters and helpers that it starts (design 2.6)."""
@@ -66,25 +78,95 @@ answer about something else than the folder it is asked about (spec/reqfile.md 9
 
 
 class Ahead:
-    """Where the repository of the current folder is, and its files where there is one."""
+    """git calls that have begun, each found by its whole command line and given away once."""
 
-    __slots__ = ("listing", "place")
+    __slots__ = ("_begun", "_variables")
 
-    def __init__(self, place: Spawned, listing: Spawned | None) -> None:
-        self.place = place
-        self.listing = listing
+    def __init__(self) -> None:
+        self._begun: dict[tuple[str, ...], Spawned] = {}
+        self._variables = variables_for_git(os.environ)
+
+    def begin(self, folder: str, arguments: Sequence[str]) -> Spawned:
+        """Let git begin in ``folder``. Raises OSError where there is none."""
+        argv = git_command(folder, arguments)
+        self._begun[argv] = begun = Spawned(argv, self._variables)
+        return begun
+
+    def take(self, argv: tuple[str, ...]) -> Spawned | None:
+        """The call of this command line; None where it has not begun, or was taken."""
+        return self._begun.pop(argv, None)
+
+    def holds(self, argv: tuple[str, ...]) -> bool:
+        """Whether the call of this command line has begun and was not taken."""
+        return argv in self._begun
 
 
-def ask_ahead() -> Ahead | None:
-    """Let git begin with what a run in the current folder needs; None without git, which is told when it is needed."""
-    variables = variables_for_git(os.environ)
+def begin_listing() -> Ahead:
+    """git asked where the repository of the current folder is, and for its files.
+
+    Nothing has begun where there is no git: that is told when it is needed.
+    """
+    ahead = Ahead()
     try:
-        place = Spawned(git_command(".", PLACE), variables)
-        code, out, _ = place.ended()
-        root, _ = place_of(code, out)
-        return Ahead(place, Spawned(git_command(root, LISTING), variables) if root else None)
+        top = _begin_place(ahead)
+        if top:
+            ahead.begin(top, LISTING)
     except OSError:
-        return None
+        return ahead
+    return ahead
+
+
+def begin_since(revision: str, marks: Sequence[str]) -> Ahead:
+    """git asked what changed since HEAD left ``revision``, in the nearest folder that holds one of ``marks``."""
+    ahead = Ahead()
+    try:
+        top = _begin_place(ahead)
+        folder = _nearest(marks, top) if top else None
+        if folder is not None:
+            _begin_changes(ahead, folder, revision)
+    except OSError:
+        return ahead
+    return ahead
+
+
+def _begin_place(ahead: Ahead) -> str:
+    code, out, _ = ahead.begin(os.getcwd(), PLACE).ended()
+    return place_of(code, out)[0]
+
+
+def _nearest(marks: Sequence[str], top: str) -> str | None:
+    folder = os.path.realpath(os.getcwd())
+    while not any(os.path.isfile(os.path.join(folder, mark)) for mark in marks):
+        if folder in (top, os.path.dirname(folder)):
+            return None
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _begin_changes(ahead: Ahead, folder: str, revision: str) -> None:
+    ahead.begin(folder, UNTRACKED)
+    ahead.begin(folder, IS_INSIDE)
+    code, out, _ = ahead.begin(folder, resolving(revision)).ended()
+    if code == 0:
+        code, out, _ = ahead.begin(folder, merging(os.fsdecode(out).strip())).ended()
+    if code == 0:
+        ahead.begin(folder, (*thread_options(), *PATCH, os.fsdecode(out).partition("\n")[0], "--"))
+
+
+def resolving(revision: str) -> tuple[str, ...]:
+    """The question which commit ``revision`` names; whatever it says, it is never read as an option."""
+    return ("rev-parse", "--verify", "--quiet", END_OF_OPTIONS, f"{revision}^{{commit}}")
+
+
+def merging(commit: str) -> tuple[str, ...]:
+    """The question where HEAD left ``commit``."""
+    return ("merge-base", END_OF_OPTIONS, commit, "HEAD")
+
+
+def thread_options() -> tuple[str, ...]:
+    """Options of git for looking at many files: up to twenty threads of it would leave us no turn on two processors."""
+    few = hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) <= _FEW_PROCESSORS
+    return ("-c", "core.preloadIndex=false") if few else ()
 
 
 def place_of(code: int, out: bytes) -> tuple[str, str]:

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import GitError
 from pytest_reqfile.workspace.git_ahead import LISTING
-from pytest_reqfile.workspace.git_call import GitCall
 
 if TYPE_CHECKING:
     from pytest_reqfile.workspace.git import Git
-    from pytest_reqfile.workspace.spawned import Spawned
 
 _TAG: Final = 2
 _NUL: Final = b"\0"
@@ -30,11 +28,10 @@ _UNREADABLE: Final = re.compile(r"^warning: could not open directory '(.+)/': ([
 class GitListing:
     """One listing for one run. git works on it while the caller imports and parses."""
 
-    def __init__(self, git: Git, begun: Spawned | None = None) -> None:
-        """Let git begin, unless it has: ``begun`` is git already asked for LISTING."""
+    def __init__(self, git: Git) -> None:
         self.root: Path = git.root
         self._git = git
-        self._call = GitCall(begun) if begun is not None else git.start(*LISTING)
+        self._call = git.start(*LISTING)
 
     def list_files(self) -> tuple[str, ...]:
         """Tracked and untracked paths that are not ignored, in byte order; some may be no regular files."""

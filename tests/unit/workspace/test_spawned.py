@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
@@ -11,7 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reqfile.workspace.git_ahead import ask_ahead, place_of
+from pytest_reqfile.workspace.git import Git, find_repository
+from pytest_reqfile.workspace.git_ahead import (
+    IS_INSIDE,
+    LISTING,
+    PATCH,
+    PLACE,
+    UNTRACKED,
+    begin_listing,
+    begin_since,
+    git_command,
+    merging,
+    place_of,
+    resolving,
+    thread_options,
+)
 from pytest_reqfile.workspace.spawned import Spawned
 from tests.support import Repo
 
@@ -94,24 +109,53 @@ def test_a_place_is_a_top_folder_and_a_git_folder() -> None:
 
 
 def test_git_is_asked_ahead_for_the_place_and_the_files(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From a folder below the top: all files, as a run finds them there."""
+    """From a folder below the top: all files, for the first who asks in the same words; others ask anew."""
     repo.write("a/b", "x")
     monkeypatch.chdir(repo.path("a"))
-    ahead = ask_ahead()
-    assert ahead is not None
-    assert ahead.listing is not None
-    assert (ahead.place.ended()[0], ahead.listing.ended()) == (0, (0, b"? a/b\0", b""))
+    ahead = begin_listing()
+    git = Git(repo.root, repo.environment, ahead)
+    assert git.has_begun(*LISTING)
+    assert find_repository(repo.path("a"), repo.environment, ahead).root == repo.root
+    assert git.start(*LISTING).reply().out == b"? a/b\0"
+    assert not git.has_begun(*LISTING)
+    repo.write("c", "x")
+    assert git.start(*LISTING).reply().out == b"? a/b\0? c\0"
 
 
 def test_outside_of_a_repository_only_the_place_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What git says of it is told later; without git there is nothing to tell."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     monkeypatch.chdir(tmp_path)
-    ahead = ask_ahead()
-    assert ahead is not None
-    assert (ahead.place.ended()[0], ahead.listing) == (128, None)
+    ahead = begin_listing()
+    place = ahead.take(git_command(tmp_path, PLACE))
+    assert place is not None
+    assert place.ended()[0] == 128
+    assert not ahead.holds(git_command(tmp_path, LISTING))
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert ask_ahead() is None
+    assert not begin_listing().holds(git_command(tmp_path, PLACE))
+
+
+def test_a_change_is_asked_ahead_in_the_nearest_folder_with_a_mark(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the words in which a run on what changed will ask, so that it asks nothing."""
+    repo.write("sub/mark", "x")
+    repo.commit()
+    repo.write("sub/mark", "y")
+    monkeypatch.chdir(repo.path("sub"))
+    git = Git(repo.path("sub"), repo.environment, begin_since("main", ("mark",)))
+    head = repo.git("rev-parse", "HEAD").strip()
+    asked = (UNTRACKED, IS_INSIDE, resolving("main"), merging(head), (*thread_options(), *PATCH, head, "--"))
+    assert all(git.has_begun(*arguments) for arguments in asked)
+
+
+@pytest.mark.parametrize(("revision", "mark"), [("main", "nothing"), ("nowhere", "mark"), ("--help", "mark")])
+def test_a_wrong_guess_of_a_change_is_silent(repo: Repo, revision: str, mark: str) -> None:
+    """No comparison is begun."""
+    repo.write("mark", "x")
+    repo.commit()
+    with contextlib.chdir(repo.root):
+        git = Git(repo.root, repo.environment, begin_since(revision, (mark,)))
+    assert not git.has_begun(*thread_options(), *PATCH, repo.git("rev-parse", "HEAD").strip(), "--")
+    assert git.has_begun(*UNTRACKED) is (mark == "mark")
 
 
 LEAN = """
