@@ -59,10 +59,9 @@ class LockRequest:
     def is_partial(self) -> bool:
         return bool(self.names) or self.kind is not None
 
-    @property
-    def asks_for_served(self) -> bool:
-        """Whether served skills are to be pinned anew, among others or alone."""
-        return self.kind in {None, "served"}
+    def asks_for_served(self, name: str) -> bool:
+        """Whether a served skill is to be pinned anew; ``content_only`` is about those of local skills, too."""
+        return self.kind in {None, "served"} and (not self.names or name in self.names)
 
     def asks_for(self, table: EntryTable, name: str) -> bool:
         """Whether an entry is to be resolved anew."""
@@ -108,8 +107,8 @@ def renew_lock(
     elif lock.has_content_pins:
         lock = replace(lock, tree=tree_of(lock))
     refuse_denied(lock)
-    if lock.served and request.asks_for_served:
-        warnings += (KEPT.format(count=len(lock.served)),)
+    if kept := sum(request.asks_for_served(entry.name) for entry in lock.served):
+        warnings += (KEPT.format(count=kept),)
     return Renewed(lock=ordered(lock), warnings=warnings)
 
 

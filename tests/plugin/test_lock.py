@@ -97,6 +97,7 @@ def test_an_unreadable_lock(locked: LockProject, run: Run, text: str) -> None:
     result = run("-rE")
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines([f"ERROR {LOCK}::load - {LOCK}:1: *", f"ERROR test_a.py::test_a - * {LOCK}:1: *"])
+    result.stdout.no_fnmatch_line("verifiers: *")  # a lock is none
 
 
 TEST = """
