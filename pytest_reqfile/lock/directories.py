@@ -50,15 +50,15 @@ class Hasher:
 
         Raises ``FileError`` for what is no real directory or cannot be read.
         """
-        if not is_real_folder(folder):
-            raise FileError(f"digest directory: {folder} is not a real directory (a symlink is not followed)")
-        entries = [entry for entry in list_tree(folder, skipped=_SKIPPED, top=top) if entry[0] not in BOOKKEEPING]
-        leaves = [symlink_leaf(path, _target(folder, path)) for path, kind_of in entries if kind_of == "link"]
-        leaves += (irregular_leaf(path) for path, kind_of in entries if kind_of == "other")
-        groups = _groups(folder, (path for path, kind_of in entries if kind_of == "file"), "")
+        groups, leaves = _read_tree(folder, top)
         if self._cache is None:
             return tree_digest(kind, [*leaves, *(leaf for group in groups for leaf in self._group(group, None))])
         return self._cached_directory(self._cache, kind, folder, groups, leaves)
+
+    def files(self, folder: Path) -> dict[bytes, bytes]:
+        """The digest of each entry of a directory by its path; what ``directory`` makes one digest of."""
+        groups, leaves = _read_tree(folder, None)
+        return dict([*leaves, *(leaf for group in groups for leaf in self._group(group, None))])
 
     def _cached_directory(
         self, cache: LeafCache, kind: TreeKind, folder: Path, groups: list[_Group], leaves: list[Leaf]
@@ -104,6 +104,16 @@ class _Group:
 
     def facts(self) -> FolderFacts | None:
         return folder_facts(self.place, self.names)
+
+
+def _read_tree(folder: Path, top: Container[str] | None) -> tuple[list[_Group], list[Leaf]]:
+    """The regular files of a directory, and the leaves of everything else in it."""
+    if not is_real_folder(folder):
+        raise FileError(f"digest directory: {folder} is not a real directory (a symlink is not followed)")
+    entries = [entry for entry in list_tree(folder, skipped=_SKIPPED, top=top) if entry[0] not in BOOKKEEPING]
+    leaves = [symlink_leaf(path, _target(folder, path)) for path, kind_of in entries if kind_of == "link"]
+    leaves += (irregular_leaf(path) for path, kind_of in entries if kind_of == "other")
+    return _groups(folder, (path for path, kind_of in entries if kind_of == "file"), ""), leaves
 
 
 def _groups(folder: Path, paths: Iterable[str], prefix: str) -> list[_Group]:

@@ -62,6 +62,35 @@ def create_new(path: Path, data: bytes) -> None:
         raise
 
 
+@contextmanager
+def replaced_file(path: Path, data: bytes) -> Iterator[None]:
+    """``data`` at ``path`` for good if the block succeeds; else the very file that was there is back.
+
+    It is kept beside its place meanwhile, so that putting it back needs no room on the disk. Raises ``FileError``.
+    """
+    kept = path.parent / f".reqfile-{os.urandom(8).hex()}.before"
+    try:
+        _keep(path, kept)
+        write_atomic(path, data)
+        yield
+    except BaseException:
+        with suppress(FileNotFoundError):
+            kept.replace(path)
+        raise
+    finally:
+        kept.unlink(missing_ok=True)  # two names of one file: a rename from one to the other does nothing
+
+
+def _keep(path: Path, kept: Path) -> None:
+    try:
+        try:
+            kept.hardlink_to(path)
+        except OSError:  # a file system without hard links
+            _write_new(kept, path.read_bytes(), _mode_of(path))
+    except OSError as error:
+        raise FileError(f"cannot write {kept}: {_reason(error)}") from error
+
+
 def _refuse_special(path: Path) -> None:
     try:
         mode = path.stat().st_mode
