@@ -21,7 +21,7 @@ from pytest_reqfile.lock.tags import Tag, read_tags
 from pytest_reqfile.lock.values import Entry
 from pytest_reqfile.project.values import Source
 from pytest_reqfile.workspace.environment import Environment, cache_folder
-from pytest_reqfile.workspace.extraction import ExtractedTree, Part
+from pytest_reqfile.workspace.extraction import Part
 from pytest_reqfile.workspace.remotes import Remotes
 from pytest_reqfile.workspace.source_store import SourceStore, is_commit
 
@@ -69,18 +69,16 @@ class Fetcher:
         place = self._place(source)
         return self._once(("ref", place.key, source.ref), lambda: self._resolve(place, source.ref), place)
 
-    def tree(self, source: Source, commit: str, *, anew: bool = False) -> CachedTree:
-        """The content of a source at ``commit``, fetched if it is not here whole, or in any case ``anew``.
+    def tree(self, source: Source, commit: str) -> CachedTree:
+        """The content of a source at ``commit``, brought from its repository to the cache, once a run.
 
-        Raises ``ReqfileError`` where it cannot be fetched, is too large, or may not be written.
+        So it is what the commit holds, whatever somebody did to the cache before: what is pinned anew comes from here,
+        and ``cached`` is for what a pin can be compared with. Raises ``ReqfileError`` where it cannot be fetched, is
+        too large, or may not be written.
         """
-        store, part = self._store(), self._part(source)
-        found = None if anew else store.extracted(commit, part)
-        if found is None:
-            place = self._place(source)
-            key = ("tree", place.key, commit, part.name, str(anew))
-            found = self._once(key, lambda: self._fetch(place, commit, part, anew=anew), place)
-        return CachedTree(folder=found.root, commit=commit)
+        place, part = self._place(source), self._part(source)
+        key = ("tree", place.key, commit, part.name)
+        return self._once(key, lambda: self._fetch(place, commit, part), place)
 
     def bring(self, source: Source, reference: str, store: Path) -> None:
         """Fetch one reference (a refspec) of the source's repository without history into an empty bare repository."""
@@ -88,16 +86,16 @@ class Fetcher:
         self._refuse_offline(place)
         self._reach(place).fetch_alone(store, place.url, reference, self._part(source).max_bytes)
 
-    def _fetch(self, place: RemotePlace, commit: str, part: Part, *, anew: bool) -> ExtractedTree:
+    def _fetch(self, place: RemotePlace, commit: str, part: Part) -> CachedTree:
         remote = self._reach(place)
 
         def fetch(into: Path) -> None:
             remote.fetch_alone(into, place.url, commit, part.max_bytes)
 
-        tree = self._store().receive_part(fetch, commit, part, anew=anew)
-        if tree is None:
+        folder = self._store().receive_part(fetch, commit, part)
+        if folder is None:
             raise GitError(f"{commit} names no commit there")
-        return tree
+        return CachedTree(folder=folder, commit=commit)
 
     def _resolve(self, place: RemotePlace, ref: str) -> str:
         names = (f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}") if ref else ("HEAD",)

@@ -10,7 +10,7 @@ from pytest_reqfile.lock.ages import Gate
 from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.fetching import Fetcher, OfflineError
 from pytest_reqfile.lock.pinned_tags import missing_text, moved_text
-from pytest_reqfile.lock.remote_pins import covers
+from pytest_reqfile.lock.remote_pins import altered, covers
 from pytest_reqfile.lock.remotes import (
     CachedTree,
     is_range,
@@ -110,16 +110,16 @@ class Resolver:
         return entry_of(source, tree, digest, selection)
 
     def content(self, source: Source, commit: str, old: Entry | None) -> tuple[CachedTree, str]:
-        """The content of a source at ``commit`` and its digest; what an ``old`` pin knows otherwise is fetched anew."""
+        """The content of a source at ``commit`` and its digest; only what an ``old`` pin vouches for is not fetched."""
+        pin = old if old is not None and (old.commit, old.path) == (commit, recorded_path(source)) else None
+        cached = self._fetcher.cached(source, pin) if pin is not None else None
+        if pin is not None and cached is not None and altered(source, pin, cached, self._hasher) is None:
+            return replace(cached, commit=commit), pin.digest
         tree = self._fetcher.tree(source, commit)
         digest = self._hasher.directory(tree_kind(source), tree.folder)
-        if old is None or (old.commit, old.path) != (commit, recorded_path(source)) or digest == old.digest:
-            return tree, digest
-        tree = self._fetcher.tree(source, commit, anew=True)
-        digest = self._hasher.directory(tree_kind(source), tree.folder)
-        if digest != old.digest:
+        if pin is not None and digest != pin.digest:
             label = f"{table_of(source)} {source.name}"
-            self.notes.append(f"{label}: the lock had {old.digest} for the content of {commit}, but it is {digest}")
+            self.notes.append(f"{label}: the lock had {pin.digest} for the content of {commit}, but it is {digest}")
         return tree, digest
 
 

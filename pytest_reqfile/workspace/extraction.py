@@ -6,6 +6,7 @@ are copied instead. Names come from another repository, so each is judged before
 
 from __future__ import annotations
 
+import filecmp
 import os
 import stat
 import unicodedata
@@ -16,6 +17,7 @@ from typing import Final
 
 from pytest_reqfile.errors import FileError, WorkspaceError
 from pytest_reqfile.workspace.git import Git, TreeFile
+from pytest_reqfile.workspace.hashing import is_real_folder, list_tree
 from pytest_reqfile.workspace.paths import ancestors, folder_of
 from pytest_reqfile.workspace.tree_listing import CommitTree, EndlessTreeError
 
@@ -215,3 +217,22 @@ def _is_whole(root: Path, record: str) -> bool:
         return stat.S_ISLNK(found.st_mode)
     executable = mode != _EXECUTABLE or bool(found.st_mode & stat.S_IXUSR)
     return stat.S_ISREG(found.st_mode) and str(found.st_size) == size and executable
+
+
+def is_same_tree(one: Path, other: Path) -> bool:
+    """Whether two folders hold the same to the last byte: names, links, execute bits of owners, contents."""
+    try:
+        if not is_real_folder(one):
+            return False
+        entries = list_tree(one)
+        return entries == list_tree(other) and all(_is_same(one, other, *entry) for entry in entries)
+    except (OSError, FileError):
+        return False
+
+
+def _is_same(one: Path, other: Path, path: str, kind: str) -> bool:
+    first, second = one / path, other / path
+    if kind == "link":
+        return os.readlink(first) == os.readlink(second)
+    modes = (os.lstat(file).st_mode & stat.S_IXUSR for file in (first, second))
+    return kind == "file" and len(set(modes)) == 1 and filecmp.cmp(first, second, shallow=False)

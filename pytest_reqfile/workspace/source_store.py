@@ -22,7 +22,7 @@ from typing import Final
 
 from pytest_reqfile.errors import FileError, GitError
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.extraction import WHOLE, ExtractedTree, Part, extract_tree
+from pytest_reqfile.workspace.extraction import WHOLE, ExtractedTree, Part, extract_tree, is_same_tree
 from pytest_reqfile.workspace.files import exclusive_lock, remove_folder, write_atomic
 from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.git_call import GitReply
@@ -50,12 +50,12 @@ class SourceStore:
         self.objects = folder / "objects.git"
         self._environment = environment
 
-    def extracted(self, commit: str, part: Part = WHOLE) -> ExtractedTree | None:
+    def extracted(self, commit: str) -> ExtractedTree | None:
         """The extracted tree of ``commit`` if it is here and whole; None otherwise."""
-        return ExtractedTree.read(self._tree(commit, part), self._manifest(commit, part))
+        return ExtractedTree.read(self._tree(commit), self._manifest(commit))
 
     def kept(self, commit: str, part: Part) -> Path | None:
-        """The folder of an extracted part as it is now, damaged or not; None if it is not here."""
+        """The folder of an extracted part as it is now, whatever has been done to it; None if it is not here."""
         folder = self._tree(commit, part)
         return folder if folder.is_dir() and not folder.is_symlink() else None
 
@@ -90,33 +90,35 @@ class SourceStore:
             self._install(staged, self.objects, replace=True)
             return True
 
-    def receive_part(
-        self, fetch: Callable[[Path], None], commit: str, part: Part, *, anew: bool = False
-    ) -> ExtractedTree | None:
+    def receive_part(self, fetch: Callable[[Path], None], commit: str, part: Part) -> Path | None:
         """Extract a part of what ``fetch(store)`` brings into a bare store that is gone afterwards.
 
-        A whole tree that is here is kept unless ``anew``. None where the commit was not brought in.
+        Whatever is here of it is replaced unless it is the same to the last byte, so that nobody who reads it meanwhile
+        is disturbed. None where the commit was not brought in.
         """
-        with self._staging("objects") as staged:
-            self._make_bare(staged)
-            fetch(staged)
-            return self._extract(staged, commit, part, anew=anew) if _has(self._git(staged), commit) else None
+        place = self._tree(commit, part)
+        with self._staging("objects") as store, self._staging("commit") as staged:
+            self._make_bare(store)
+            fetch(store)
+            if not _has(self._git(store), commit):
+                return None
+            extract_tree(self._git(store), commit, staged, part)
+            with self._locked():
+                if not is_same_tree(place, staged):
+                    self._replace(staged, place)
+        return place
 
     def extract(self, commit: str) -> ExtractedTree:
         """Extract a commit the bare store holds; a tree that another process extracted meanwhile is taken as it is."""
-        return self._extract(self.objects, commit, WHOLE, anew=False)
-
-    def _extract(self, store: Path, commit: str, part: Part, *, anew: bool) -> ExtractedTree:
-        place = self._tree(commit, part)
         with self._staging("commit") as staged:
-            manifest = extract_tree(self._git(store), commit, staged, part)
+            manifest = extract_tree(self._git(self.objects), commit, staged)
             with self._locked():
-                if anew or self.extracted(commit, part) is None:
-                    self._replace(staged, place)
-                    write_atomic(self._manifest(commit, part), manifest, parents=True)
-        tree = self.extracted(commit, part)
+                if self.extracted(commit) is None:
+                    self._replace(staged, self._tree(commit))
+                    write_atomic(self._manifest(commit), manifest, parents=True)
+        tree = self.extracted(commit)
         if tree is None:
-            raise FileError(f"cannot write {place}: it changed while it was written")
+            raise FileError(f"cannot write {self._tree(commit)}: it changed while it was written")
         return tree
 
     def known_tag(self, repo: str, tag: str) -> str | None:
@@ -142,11 +144,11 @@ class SourceStore:
         fields = (line.split(" ") for line in text.split("\n"))
         return {(f[0], f[1]): f[2] for f in fields if len(f) == _TAG_LINE_FIELDS and is_commit(f[2])}
 
-    def _tree(self, commit: str, part: Part) -> Path:
+    def _tree(self, commit: str, part: Part = WHOLE) -> Path:
         return self.folder / "commits" / _name(commit, part)
 
-    def _manifest(self, commit: str, part: Part) -> Path:
-        return self.folder / "manifests" / _name(commit, part)
+    def _manifest(self, commit: str) -> Path:
+        return self.folder / "manifests" / commit
 
     def _git(self, store: Path) -> Git:
         return BareStore(store, self._environment)
