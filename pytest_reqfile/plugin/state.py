@@ -13,6 +13,7 @@ import pytest
 
 from pytest_reqfile.errors import GitError, Problem, UsageError
 from pytest_reqfile.plugin import options
+from pytest_reqfile.plugin.checklists import max_cost
 from pytest_reqfile.plugin.collect import collect_file, new_file
 from pytest_reqfile.plugin.items import ReqfileItem
 from pytest_reqfile.plugin.links import Links
@@ -155,6 +156,7 @@ class RunState:
         if tags and options.value(self._config, "log") is None:
             raise pytest.UsageError("--reqfile-log-tag needs --reqfile-log: without a log there is nothing to tag")
         parse_tags(tags, "--reqfile-log-tag")
+        max_cost(self._config)
         _ = self.edition
 
     def _add_whole_repository(self, session: pytest.Session, items: list[pytest.Item]) -> None:
