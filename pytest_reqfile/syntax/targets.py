@@ -32,6 +32,12 @@ class Spelling(str):
     __slots__ = ()
 
 
+class PlainDate(datetime.date):
+    """A YAML date without a time, ``2024-01-02``, which yaml.v3 takes for its first moment in UTC."""
+
+    __slots__ = ()
+
+
 def load_plain_json(text: str, path: str) -> object:
     """The first JSON value, whatever follows; numbers are ``Spelling``; of a repeated key the last counts.
 
@@ -62,7 +68,8 @@ def load_plain_toml(text: str, path: str) -> dict[str, object]:
 def load_plain_yaml(text: str, path: str) -> object:
     """The first document as yaml.v3 decodes it: anchors, merge keys, timestamps (in UTC where no offset is given).
 
-    Keys are text. Raises ``FormatError`` for syntax errors, duplicate keys and unknown anchors.
+    A date alone is a ``PlainDate``. Keys are text. Raises ``FormatError`` for syntax errors, duplicate keys and unknown
+    anchors.
     """
     from yaml import __with_libyaml__
 
@@ -123,7 +130,7 @@ class _TargetReader(EventReader):
             return None
         if kind == "boolean":
             return "true" if value else "false"
-        if isinstance(value, datetime.datetime):
+        if isinstance(value, datetime.date):
             return value.isoformat().replace("+00:00", "Z")
         if kind == "number":
             return str(value).removesuffix(".0")
@@ -197,14 +204,16 @@ def _timestamp(text: str) -> Reading | None:
         return None
     year, month, day, *zoned, offset = found.groups()[:8]
     clock = zoned if offset else found.groups()[8:]
-    hour, minute, second = (int(part or 0) for part in clock[:3])
     fraction = int((clock[3] or "").ljust(6, "0")[:6])
     try:
+        date = PlainDate(int(year), int(month), int(day))
+        if clock[0] is None:
+            return "datetime", date
         zone = datetime.UTC if offset in (None, "Z") else _zone(offset)
-        value = datetime.datetime(int(year), int(month), int(day), hour, minute, second, fraction, zone)
+        hour, minute, second = map(int, clock[:3])
+        return "datetime", datetime.datetime.combine(date, datetime.time(hour, minute, second, fraction, zone))
     except ValueError:
         return None
-    return "datetime", value
 
 
 def _zone(offset: str) -> datetime.timezone:

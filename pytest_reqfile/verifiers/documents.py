@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from pytest_reqfile.errors import FormatError
-from pytest_reqfile.syntax.targets import load_plain_json, load_plain_toml, load_plain_yaml
+from pytest_reqfile.syntax.targets import PlainDate, load_plain_json, load_plain_toml, load_plain_yaml
 from pytest_reqfile.verifiers.values import KeyCheck
 from pytest_reqfile.verifiers.words import go_quoted
 
@@ -19,6 +19,8 @@ _READERS: Final[Mapping[str, Callable[[str, str], object]]] = {
     "yml": load_plain_yaml,
     "toml": load_plain_toml,
 }
+# By the seed a date is written as such; the original takes it for its first moment, and files of people say that.
+_MIDNIGHT: Final = "T00:00:00Z"
 
 
 class Missing(Exception):  # noqa: N818 - an answer, no error
@@ -51,7 +53,7 @@ def _difference(check: KeyCheck, value: object) -> str | None:
     if isinstance(value, dict | list):
         return f"{check.path}: {check.key} is not a scalar value"
     text = rendered(value)
-    if text == check.equals:
+    if check.equals == text or (isinstance(value, PlainDate) and check.equals == f"{text}{_MIDNIGHT}"):
         return None
     return f"{check.path}: {check.key} is {go_quoted(text)}, expected {go_quoted(check.equals)}"
 

@@ -314,6 +314,7 @@ class TestHardening:
 
 JSON = '{"wide":98765432109876543210,"r":2.0,"none":null,"blank":"","deps":{"left.pad":"1.2.0"},"m":{"n":[{"o":"w"}]}}'
 YAML = "none: null\nblank: ''\n2: two\nat: 2023-05-06T07:08:09Z\nt: ~\nb: yes\nf: 1.0\no: 0x10\n"
+DATES = "d: 2024-01-02\nq: '2024-01-02'\ns: 2024-1-2 3:04:05.60\nz: 2024-01-02t03:04:05+02:00\nn: 2024-02-30\n"
 TOML = "at = 2023-05-06T07:08:09Z\nday = 2023-05-06\nn = 4\nf = 1e3\ng = 1.50\nt = 03:04:05\nh = 0.500\n"
 
 
@@ -344,6 +345,15 @@ def _key(identifier: str, path: str, key: str, equals: str, message: str | None 
         _key("D-26b", "c.yaml", "b", "yes"),
         _key("D-26f", "c.yaml", "f", "1"),
         _key("D-26o", "c.yaml", "o", "16"),
+        _key("D-26", "d.yaml", "d", "2024-01-02T00:00:00Z"),
+        _key("yaml-date", "d.yaml", "d", "2024-01-02"),
+        _key("other-date", "d.yaml", "d", "2024-01-03", 'd.yaml: d is "2024-01-02", expected "2024-01-03"'),
+        _key("quoted-date", "d.yaml", "q", "2024-01-02T00:00:00Z", 'd.yaml: q is "2024-01-02", expected '),
+        _key("yaml-time", "d.yaml", "s", "2024-01-02T03:04:05.6Z"),
+        _key("yaml-offset", "d.yaml", "z", "2024-01-02T03:04:05+02:00"),
+        _key("no-date", "d.yaml", "n", "2024-02-30"),
+        _key("date-key", "d.yaml", "2024-01-02", "key"),
+        _key("toml-date", "c.toml", "day", "2023-05-06T00:00:00Z", 'c.toml: day is "2023-05-06", expected '),
         _key("A2.36", "c.toml", "day", "2023-05-06"),
         _key("toml-at", "c.toml", "at", "2023-05-06T07:08:09Z"),
         _key("toml-int", "c.toml", "n", "4"),
@@ -357,7 +367,16 @@ def _key(identifier: str, path: str, key: str, equals: str, message: str | None 
 )
 def test_key_equals(bench: Workbench, path: str, key: str, equals: str, message: str | None) -> None:
     """The value at a key as text."""
-    bench.write_all({"p.json": JSON, "c.yaml": YAML, "c.toml": TOML, "tail.json": '{"a":1} trailing', "empty.json": ""})
+    bench.write_all(
+        {
+            "p.json": JSON,
+            "c.yaml": YAML,
+            "d.yaml": f"{DATES}2024-01-02: key\n",
+            "c.toml": TOML,
+            "tail.json": '{"a":1} trailing',
+            "empty.json": "",
+        }
+    )
     bench.config(flat("v", "key_equals", path=path, key=key, equals=equals))
     result = bench.result()
     assert result.status == ("pass" if message is None else "fail"), result.message

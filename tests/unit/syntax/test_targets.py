@@ -8,7 +8,7 @@ import math
 import pytest
 
 from pytest_reqfile.errors import FormatError
-from pytest_reqfile.syntax.targets import Spelling, load_plain_json, load_plain_toml, load_plain_yaml
+from pytest_reqfile.syntax.targets import PlainDate, Spelling, load_plain_json, load_plain_toml, load_plain_yaml
 
 UTC = datetime.UTC
 
@@ -33,7 +33,7 @@ UTC = datetime.UTC
         ("-.inf", -math.inf),
         ("2023-05-06T07:08:09Z", datetime.datetime(2023, 5, 6, 7, 8, 9, tzinfo=UTC)),
         ("2023-05-06 7:08:09.5", datetime.datetime(2023, 5, 6, 7, 8, 9, 500000, tzinfo=UTC)),
-        ("2024-01-02", datetime.datetime(2024, 1, 2, tzinfo=UTC)),
+        ("2024-01-02", PlainDate(2024, 1, 2)),
         ("2024-02-30", "2024-02-30"),
         ("2001-12-14 21:59:43.10 -5", "2001-12-14 21:59:43.10 -5"),
         ("'1'", "1"),
