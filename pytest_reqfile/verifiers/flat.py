@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from pytest_reqfile.errors import FileError, ReqfileError
@@ -16,6 +16,7 @@ from pytest_reqfile.verifiers.selection import Selection
 from pytest_reqfile.verifiers.values import (
     ContentCheck,
     CountCheck,
+    CustomCheck,
     FlatVerifier,
     KeyCheck,
     PathCheck,
@@ -28,6 +29,8 @@ from pytest_reqfile.workspace.probe import resolved_path
 FORBID_ENOUGH: Final = LISTED + 1
 Drift = Callable[[str], tuple[str, ...]]
 """What differs from a fresh render of a profile, as ``kind: path``. Raises SyncError where that cannot be said."""
+CustomPredicate = Callable[[FlatVerifier, Evidence], Result]
+"""How an embedding program evaluates a type of its own; make the result with ``results.flat_result``."""
 
 
 class SyncError(ReqfileError):
@@ -53,10 +56,17 @@ def flat_search(check: ContentCheck) -> Search:
     return Search(selection=flat_selection(check), pattern=check.pattern, locate=False, raw=True)
 
 
-def evaluate_flat(verifier: FlatVerifier, evidence: Evidence, drift: Drift) -> Result:
-    """The result of one flat verifier; what cannot be evaluated is an error, never a pass."""
+def evaluate_flat(
+    verifier: FlatVerifier, evidence: Evidence, drift: Drift, custom: Mapping[str, CustomPredicate]
+) -> Result:
+    """The result of one flat verifier; what cannot be evaluated is an error, never a pass.
+
+    ``custom`` has the predicates of types that are not ours.
+    """
     check = verifier.check
     try:
+        if isinstance(check, CustomCheck):
+            return _custom(verifier, check, evidence, custom)
         if isinstance(check, PathCheck):
             return _path(verifier, check, evidence)
         if isinstance(check, KeyCheck):
@@ -73,6 +83,15 @@ def evaluate_flat(verifier: FlatVerifier, evidence: Evidence, drift: Drift) -> R
     except (FileError, SyncError) as error:
         return flat_result(verifier, "error", str(error))
     return (_forbid if check.forbidden else _regex)(verifier, check, answer, evidence)
+
+
+def _custom(
+    verifier: FlatVerifier, check: CustomCheck, evidence: Evidence, custom: Mapping[str, CustomPredicate]
+) -> Result:
+    predicate = custom.get(check.type)
+    if predicate is None:
+        return flat_result(verifier, "error", f"unknown verifier type {go_quoted(check.type)}")
+    return predicate(verifier, evidence)
 
 
 def _path(verifier: FlatVerifier, check: PathCheck, evidence: Evidence) -> Result:

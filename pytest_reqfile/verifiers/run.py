@@ -6,7 +6,7 @@ any order: a result does not depend on what else was prepared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,7 @@ from pytest_reqfile.verifiers.changes import Scope
 from pytest_reqfile.verifiers.command import CommandRunner
 from pytest_reqfile.verifiers.declarations import load_declarations
 from pytest_reqfile.verifiers.evidence import Evidence
-from pytest_reqfile.verifiers.flat import Drift, evaluate_flat, flat_search, flat_selection
+from pytest_reqfile.verifiers.flat import CustomPredicate, Drift, evaluate_flat, flat_search, flat_selection
 from pytest_reqfile.verifiers.predicate_eval import (
     EvaluateChecklist,
     Evaluators,
@@ -61,7 +61,8 @@ class RunOptions:
 
     ``allow_exec`` is the opt-in for commands, decided (``command.is_allowed``); ``exec_flag`` and ``test_command`` are
     how the user's front spells them. ``generator`` serves ``generated_in_sync`` (``sync.drift_of``), ``drift`` replaces
-    it. ``checklist`` asks a model; ``gate`` decides whether an llm verdict may gate.
+    it. ``checklist`` asks a model; ``gate`` decides whether an llm verdict may gate. ``custom`` evaluates flat types of
+    an embedding program.
     """
 
     scope: Scope = EVERYTHING
@@ -73,6 +74,7 @@ class RunOptions:
     drift: Drift | None = None
     checklist: EvaluateChecklist = field(default_factory=llm_is_off)
     gate: Gate | None = None
+    custom: Mapping[str, CustomPredicate] = field(default_factory=dict)
     exec_flag: str = "--allow-exec"
     test_command: str = "reqfile verifiers test"
 
@@ -167,7 +169,7 @@ class VerifierRun:
         if evidence is None:
             evidence = self._prepared[name_of(verifier)] = self._evidence([verifier])
         if isinstance(verifier, FlatVerifier):
-            return evaluate_flat(self._with_profile(verifier), evidence, self._drift)
+            return evaluate_flat(self._with_profile(verifier), evidence, self._drift, self.options.custom)
         if not self._is_active(verifier):
             return inactive(verifier, self.active.label)
         evaluators = Evaluators(command=self.runner.evaluate, checklist=self.options.checklist)

@@ -84,7 +84,14 @@ class SyncCheck:
         return "generated_in_sync"
 
 
-FlatCheck = PathCheck | CountCheck | ContentCheck | KeyCheck | SyncCheck
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomCheck:
+    """A type that only a program which embeds us knows, and evaluates itself; config.toml cannot name it."""
+
+    type: str
+
+
+FlatCheck = PathCheck | CountCheck | ContentCheck | KeyCheck | SyncCheck | CustomCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

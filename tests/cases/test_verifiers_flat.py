@@ -9,11 +9,12 @@ import pytest
 
 from pytest_reqfile.outcome import Location
 from pytest_reqfile.verifiers.documents import compare
+from pytest_reqfile.verifiers.evidence import Evidence
 from pytest_reqfile.verifiers.flat_format import FIELDS_OF_TYPE
 from pytest_reqfile.verifiers.outcomes import gates, outcome_of
-from pytest_reqfile.verifiers.results import Result
+from pytest_reqfile.verifiers.results import Result, flat_result
 from pytest_reqfile.verifiers.run import RunOptions
-from pytest_reqfile.verifiers.values import KeyCheck
+from pytest_reqfile.verifiers.values import CustomCheck, FlatVerifier, KeyCheck
 from pytest_reqfile.workspace.processes import Cancellation
 from tests.support.verifiers import Workbench, flat
 
@@ -183,6 +184,33 @@ def test_every_type_is_evaluated(bench: Workbench) -> None:
     assert set(fields) == set(FIELDS_OF_TYPE)
     bench.config("".join(flat(kind, kind, **fields[kind]) for kind in fields))
     assert [result.type for result in bench.results()] == list(fields)
+
+
+def _licence(verifier: FlatVerifier, evidence: Evidence) -> Result:
+    """What an embedding program may want to know."""
+    named = "MIT" in evidence.tree.root.joinpath("LICENSE").read_text()
+    return flat_result(verifier, "pass" if named else "fail", "the licence is MIT")
+
+
+@pytest.mark.case("verifiers:A1.35")
+def test_a_type_of_the_embedding_program(bench: Workbench) -> None:
+    """Its predicate decides, as one of ours would."""
+    bench.write("LICENSE", "MIT License\n")
+    run = bench.open(RunOptions(custom={"licence": _licence}))
+    verifier = FlatVerifier(name="v", check=CustomCheck(type="licence"), declared=Location(path="here", line=1))
+    run.prepare((verifier,))
+    (result,) = run.evaluate((verifier,))
+    assert (result.type, result.status, result.message) == ("licence", "pass", "the licence is MIT")
+    assert outcome_of(result).status == "pass"
+
+
+@pytest.mark.case("verifiers:A1.33")
+def test_a_type_that_nobody_knows(bench: Workbench) -> None:
+    """Past the validation of config.toml it could not be evaluated, which is never a pass."""
+    verifier = FlatVerifier(name="v", check=CustomCheck(type="command"), declared=Location(path="here", line=1))
+    (result,) = bench.open().evaluate((verifier,))
+    assert (result.status, result.message) == ("error", 'unknown verifier type "command"')
+    assert outcome_of(result).status == "error"
 
 
 class TestReport:
