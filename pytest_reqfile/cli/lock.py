@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any, Final
 
+from pytest_reqfile.cli.lock_update import KINDS as RANGE_KINDS
+from pytest_reqfile.cli.lock_update import OFFLINE, add_update_command
 from pytest_reqfile.cli.verifiers import exit_with_one
 from pytest_reqfile.errors import UsageError
 
@@ -18,7 +20,7 @@ Subparsers = Any
 
 
 def add_lock_commands(commands: Subparsers, add_command: Callable[..., argparse.ArgumentParser]) -> None:
-    """Adds ``lock``."""
+    """Adds ``lock`` and ``lock update``."""
 
     def run(arguments: argparse.Namespace, terminal: Any) -> int:
         refuse_contradictions(arguments)
@@ -26,6 +28,10 @@ def add_lock_commands(commands: Subparsers, add_command: Callable[..., argparse.
         from pytest_reqfile.workspace.environment import Environment
 
         around = Surroundings(environment=Environment.current())
+        if arguments.outdated:
+            from pytest_reqfile.cli.lock_outdated import run_outdated
+
+            return run_outdated(arguments, terminal, around)
         if not arguments.subject:
             _ = around.listing  # git begins now, the rest is imported meanwhile
         from pytest_reqfile.cli.lock_run import run_lock
@@ -38,6 +44,7 @@ def add_lock_commands(commands: Subparsers, add_command: Callable[..., argparse.
     exit_with_one(parser)
     _add_what(parser)
     _add_modes(parser)
+    add_update_command(commands)
 
 
 def _add_what(parser: argparse.ArgumentParser) -> None:
@@ -61,10 +68,12 @@ def _add_modes(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--check", action="store_true", help="compare and write nothing; exit 2 on any difference")
     add("--verify-tags", action="store_true", help="with --check: ask the remotes whether pinned tags have moved")
+    add("--outdated", action="store_true", help="show which version constraints allow a newer tag; asks the remotes")
+    add("--fail-on-outdated", action="store_true", help="with --outdated: exit 2 when a source has an allowed update")
     add("--diff", action="store_true", help="show what `reqfile lock` would change; exit 0")
     add("--subject", action="store_true", help="print the digest that a signature over the lock commits to")
     add("--output", metavar="FILE", help="with --subject: write the statement that is signed")
-    add("--format", metavar="FORMAT", help=f"of --check, --diff and --subject: {' or '.join(FORMATS)}")
+    add("--format", metavar="FORMAT", help=f"of --check, --diff, --outdated and --subject: {' or '.join(FORMATS)}")
 
 
 def refuse_contradictions(arguments: argparse.Namespace) -> None:
@@ -73,6 +82,7 @@ def refuse_contradictions(arguments: argparse.Namespace) -> None:
         *_unknown_values(arguments),
         *_wrong_company(arguments),
         *_partial_runs(arguments),
+        *_outdated_runs(arguments),
     ):
         if wrong:
             raise UsageError(message)
@@ -80,8 +90,10 @@ def refuse_contradictions(arguments: argparse.Namespace) -> None:
 
 def _unknown_values(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
     compares = flags.check or flags.diff
-    known = (*KINDS, CONTENT) if compares else KINDS
+    known: tuple[str, ...] = (*KINDS, CONTENT) if compares else KINDS
     kinds = "include, skill, source, served or content" if compares else "include, skill, source or served"
+    if flags.outdated:
+        known, kinds = RANGE_KINDS, "include, skill or source"
     return (
         (flags.kind not in {None, *known}, f'unknown --kind "{flags.kind}" (use {kinds})'),
         (flags.format not in {None, *FORMATS}, f'unknown --format "{flags.format}" (use text or json)'),
@@ -89,12 +101,15 @@ def _unknown_values(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
 
 
 def _wrong_company(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
-    reading = flags.check or flags.diff or flags.subject
+    reading = flags.check or flags.diff or flags.subject or flags.outdated
     both = "--check and --diff are mutually exclusive"
     one_file = "--output cannot be combined with --recursive: each project has a statement of its own"
     return (
         (flags.check and flags.diff, both),
-        (flags.format is not None and not reading, "--format applies to --check, --diff and --subject only"),
+        (
+            flags.format is not None and not reading,
+            "--format applies to --check, --diff, --outdated and --subject only",
+        ),
         (flags.output is not None and not flags.subject, "--output needs --subject"),
         (flags.verify_tags and not flags.check, "--verify-tags only applies to --check"),
         (flags.verify_tags and flags.offline, "--verify-tags reads the remote's tags and needs the network"),
@@ -131,5 +146,21 @@ def _partial_runs(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
         (
             bool(flags.names) and (flags.check or flags.diff),
             "--check and --diff compare everything, so they cannot be combined with names",
+        ),
+    )
+
+
+def _outdated_runs(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
+    others = (
+        *("check", "diff", "subject", "content_only", "requirements", "profile", "role", "roles", "generator"),
+        *("recursive", "verify_tags", "accept_findings", "refuse_findings"),
+    )
+    wrong = next((f"--{name.replace('_', '-')}" for name in others if getattr(flags, name)), "")
+    return (
+        (flags.fail_on_outdated and not flags.outdated, "--fail-on-outdated needs --outdated"),
+        (flags.outdated and flags.offline, OFFLINE.format(what="lock --outdated")),
+        (
+            flags.outdated and bool(wrong),
+            f"--outdated only reads the tags of remotes, so it cannot be combined with {wrong}",
         ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -27,19 +28,31 @@ class _Parser(argparse.ArgumentParser):
         return _HelpFormatter(self.prog)
 
 
+class _Program(_Parser):
+    """The whole command line; two words that are one command are made one before anything else looks at them."""
+
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        from pytest_reqfile.cli.lock_update import joined
+
+        words = sys.argv[1:] if args is None else list(args)
+        return super().parse_known_args(joined(words), namespace)
+
+
 def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     """The parser of the command line ``argv``; ``arguments.run`` is the subcommand's function.
 
     Where ``argv`` begins with a subcommand, only that one is made: each costs as much as git takes to answer.
     """
-    parser = _Parser(
+    parser = _Program(
         prog="reqfile",
         description="Checks what a repository requires: Reqfile requirements, verifiers, the lock and oracles.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"reqfile {__version__}")
     _add_edition(parser, default=None)
-    commands = parser.add_subparsers(prog="reqfile", title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        prog="reqfile", title="commands", metavar="COMMAND", required=True, parser_class=_Parser
+    )
     alone = _ALONE.get(argv[0]) if argv else None
     for add in (alone,) if alone else _COMMANDS:
         add(commands)

@@ -163,7 +163,7 @@ def test_a_symlinked_configuration_folder(project: LockProject) -> None:
     ("arguments", "message"),
     [
         (("--kind", "x"), 'unknown --kind "x" (use include, skill, source or served)'),
-        (("--format", "json"), "--format applies to --check, --diff and --subject only"),
+        (("--format", "json"), "--format applies to --check, --diff, --outdated and --subject only"),
         (("--check", "--format", "xml"), 'unknown --format "xml" (use text or json)'),
         (("--check", "--diff"), "--check and --diff are mutually exclusive"),
         (("--output", "x"), "--output needs --subject"),
