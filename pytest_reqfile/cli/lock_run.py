@@ -14,8 +14,8 @@ from pytest_reqfile.cli.lock_targets import find_targets
 from pytest_reqfile.cli.session import absolute
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import FormatError, ReqfileError
-from pytest_reqfile.lock.changes import Report
-from pytest_reqfile.lock.check import CheckOptions, Tools, check_project, is_enforced, renders_no_role
+from pytest_reqfile.lock.changes import VOUCHING_HINT, Report, are_of_vouching
+from pytest_reqfile.lock.check import CheckOptions, Tools, check_project, renders_no_role
 from pytest_reqfile.lock.file import LockFile, LockFormatError
 from pytest_reqfile.lock.opening import lock_file, open_tools
 from pytest_reqfile.lock.remotes import remote_sources
@@ -24,9 +24,11 @@ from pytest_reqfile.lock.requirements import check_requirements, renew_requireme
 from pytest_reqfile.lock.roles import RenderRole
 from pytest_reqfile.lock.statement import EditedLockError, signable_subject, statement, subject_line
 from pytest_reqfile.lock.values import ENTRY_TABLES, Lock
+from pytest_reqfile.lock.vouching import must_exist, vouched
 from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.values import Place, Project
 from pytest_reqfile.syntax.printable import visible
+from pytest_reqfile.workspace.clock import SystemClock, utc_now
 from pytest_reqfile.workspace.files import write_atomic
 from pytest_reqfile.workspace.paths import canonical, relative_to_root
 from pytest_reqfile.workspace.program import current_folder
@@ -36,6 +38,7 @@ DIFFERS: Final = 2
 _SEVERITY: Final = (COULD_NOT_RUN, DIFFERS, 3, 0)
 _COMMIT_SHOWN: Final = 12
 _KEPT: Final = frozenset("\t")
+_REFRESH: Final = "run `reqfile lock` to refresh it (after reviewing the change with `reqfile lock --diff`)"
 
 
 def run_lock(arguments: argparse.Namespace, terminal: Terminal, around: Surroundings) -> int:
@@ -102,12 +105,13 @@ class _Run:
         project = load_project(place)
         if self._flags.check or self._flags.diff:
             lock = file.read()
-            if self._flags.check and lock is None and not is_enforced(project, lock):
+            if self._flags.check and lock is None and not must_exist(project):
                 return self._no_lock(file)
             options = CheckOptions(profile=self._flags.profile, roles=tuple(self._flags.role), diff=self._flags.diff)
             with_cache = self._tools(project, cached=not self._flags.no_cache)
             report = check_project(project, lock, with_cache.tools, options)
             with_cache.save()
+            report = vouched(report, project, lock, utc_now(SystemClock()), with_signatures=self._flags.check)
             if self._flags.kind is not None:
                 report = report.limited_to(self._flags.kind)
             moved = _attempt(partial(self._verify_tags, project, lock), self._terminal, _below_here(place))
@@ -220,14 +224,21 @@ class _Run:
             self._say(*report.lines)
         else:
             self._show_diff(report, file, has_lock=has_lock)
-        return 0 if report.in_sync or self._flags.diff else DIFFERS
+        for error in report.errors:
+            self._terminal.error(_line(error))
+        if self._flags.diff:
+            return 0
+        return COULD_NOT_RUN if report.errors else DIFFERS if report.changes else 0
 
     def _show_check(self, report: Report, folder: Path) -> None:
         if report.in_sync:
             self._say(f"Lock file is up to date ({folder})", *report.lines)
             return
-        self._say(f"{report.name} does not match {folder}:", *report.lines)
-        self._terminal.note("run `reqfile lock` to refresh it (after reviewing the change with `reqfile lock --diff`)")
+        if report.changes:
+            self._say(f"{report.name} does not match {folder}:", *report.lines)
+            self._terminal.note(VOUCHING_HINT if are_of_vouching(report.changes) else _REFRESH)
+        else:
+            self._say(*report.lines)
 
     def _show_diff(self, report: Report, file: LockFile, *, has_lock: bool) -> None:
         heading = self._heading(file)

@@ -10,19 +10,37 @@ from pytest_reqfile.lock.check import is_enforced
 from pytest_reqfile.lock.file import LOCK_NAME
 from pytest_reqfile.lock.governance import Governed, govern
 from pytest_reqfile.lock.governance_policy import Policy, read_policy
+from pytest_reqfile.lock.signatures import Signatures, check_signatures, signature_change
+from pytest_reqfile.lock.signing_policy import read_signing
 from pytest_reqfile.lock.values import Lock
 from pytest_reqfile.project.values import Config, Project
 
 
-def vouched(report: Report, project: Project, lock: Lock | None, now: datetime) -> Report:
-    """``report`` and whether the lock has the approvals the project asks for. Raises ``FormatError``."""
+def vouched(
+    report: Report, project: Project, lock: Lock | None, now: datetime, *, with_signatures: bool = True
+) -> Report:
+    """``report``, and whether the lock has the approvals and signatures the project asks for.
+
+    Raises ``FormatError`` for a policy that cannot be read.
+    """
     governed = _governed(lock, read_policy(project.config), now)
+    signed = _signatures(project, lock, now) if with_signatures else Signatures()
     return replace(
         report,
-        changes=sorted_changes((*report.changes, *governed.changes)),
-        notes=(*report.notes, *governed.notes),
+        changes=sorted_changes((*report.changes, *governed.changes, *signed.changes)),
+        notes=(*report.notes, *governed.notes, *signed.notes),
+        errors=(*report.errors, *signed.errors),
         looked_at={**report.looked_at, "approval": governed.judged},
     )
+
+
+def _signatures(project: Project, lock: Lock | None, now: datetime) -> Signatures:
+    policy = read_signing(project.config)
+    if not policy.requires_lock:
+        return Signatures()
+    if lock is None or not lock.has_content_pins:
+        return Signatures(changes=(signature_change("AR720", f"{LOCK_NAME} has no content pins to sign"),))
+    return check_signatures(project.place, lock, policy, now)
 
 
 def _governed(lock: Lock | None, policy: Policy, now: datetime) -> Governed:
@@ -38,9 +56,9 @@ def _governed(lock: Lock | None, policy: Policy, now: datetime) -> Governed:
 
 def must_exist(project: Project) -> bool:
     """Whether a lock that is not there is a difference: it is enforced, or approvals in it are."""
-    return is_enforced(project, None) or read_policy(project.config).enforce
+    return is_enforced(project, None) or must_be_vouched(project.config)
 
 
 def must_be_vouched(config: Config) -> bool:
     """Whether what is wrong with the lock itself fails a run although ``[lock] enforce`` is off."""
-    return read_policy(config).enforce
+    return read_policy(config).enforce or read_signing(config).requires_lock
