@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from queue import Empty, SimpleQueue
 from typing import Final
 
 _POLL_SECONDS: Final = 0.05
@@ -21,7 +20,8 @@ def in_threads(tasks: Sequence[Callable[[], None]], count: int, stopped: Callabl
     waiting = iter(tasks)
     lock = threading.Lock()
     halt = threading.Event()
-    ended: SimpleQueue[bool] = SimpleQueue()
+    over = threading.Event()
+    ended: list[bool] = []
 
     def labour() -> None:
         while not halt.is_set():
@@ -34,23 +34,23 @@ def in_threads(tasks: Sequence[Callable[[], None]], count: int, stopped: Callabl
                 task()
                 done = True
             finally:
-                ended.put(done)
+                ended.append(done)
+                if not done or len(ended) == len(tasks):
+                    over.set()
 
     for number in range(min(count, len(tasks), _MOST_THREADS)):
         threading.Thread(target=labour, name=f"reqfile-ask-{number}", daemon=True).start()
     try:
-        return all(_awaited(ended, stopped) for _ in tasks)
+        return not tasks or _is_over(over, stopped, ended)
     finally:
         halt.set()
 
 
-def _awaited(ended: SimpleQueue[bool], stopped: Callable[[], bool]) -> bool:
+def _is_over(over: threading.Event, stopped: Callable[[], bool], ended: Sequence[bool]) -> bool:
+    """Waits for the end of all, not of each: who waits would take its turn from the threads that work."""
     while not stopped():
-        try:
-            done = ended.get(timeout=_POLL_SECONDS)
-        except Empty:
-            continue
-        if not done:
-            raise RuntimeError("a thread failed; its traceback was printed")
-        return True
+        if over.wait(_POLL_SECONDS):
+            if not all(ended):
+                raise RuntimeError("a thread failed; its traceback was printed")
+            return True
     return False

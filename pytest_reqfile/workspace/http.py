@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import http.client
-import io
-import select
-import socket
 import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from pytest_reqfile import __version__
 from pytest_reqfile.errors import HttpError
+from pytest_reqfile.workspace.bounded_socket import BoundedSocket, shut_down
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.proxies import Proxy, proxy_for
 
@@ -207,7 +206,7 @@ class _Connection:
             self._client.close()
             raise
         self._client.auto_open = 0  # a lost connection is never replaced in silence
-        self._socket = _BoundedSocket(self._client.sock)
+        self._socket = BoundedSocket(self._client.sock)
         client: Any = self._client
         client.sock = self._socket
 
@@ -219,7 +218,7 @@ class _Connection:
         def cut() -> None:
             late.set()
             if self._client.sock is not None:
-                _shut_down(self._client.sock)
+                shut_down(self._client.sock)
 
         watch = threading.Timer(max(wait, _SOON), cut)
         watch.daemon = True
@@ -240,6 +239,7 @@ class _Connection:
         target = request.target
         path = target.path + (f"?{target.query}" if target.query else "")
         self._client.request(request.method, path, body=request.body, headers={**_ALWAYS, **request.headers})
+        self._socket.flush()
         response = self._client.getresponse()
         self.answered = True
         return response
@@ -264,47 +264,6 @@ class _Connection:
         self._client.close()
 
 
-class _BoundedSocket:
-    """A connected socket as ``http.client`` uses it, each of whose reads and writes ends at one deadline."""
-
-    def __init__(self, connected: socket.socket) -> None:
-        self._socket = connected
-        self.expires = 0.0
-
-    def wait_until_expiry(self) -> None:
-        """What comes next may take as long as is left."""
-        left = self.expires - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("timed out")
-        self._socket.settimeout(left)
-
-    def sendall(self, data: bytes) -> None:
-        self.wait_until_expiry()
-        self._socket.sendall(data)
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        del mode
-        return io.BufferedReader(_BoundedStream(self, self._socket.makefile("rb", buffering=0)))
-
-    def is_quiet(self) -> bool:
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        return not poll.poll(0)
-
-    def cut(self) -> None:
-        _shut_down(self._socket)
-
-    def close(self) -> None:
-        self._socket.close()
-
-
-def _shut_down(connected: socket.socket) -> None:
-    """End what another thread does with a socket."""
-    with suppress(OSError):  # closed meanwhile
-        # Not that of an SSL socket, which would forget its keys while the other thread uses them.
-        socket.socket.shutdown(connected, socket.SHUT_RDWR)
-
-
 class _Response(http.client.HTTPResponse):
     """One that passes over every interim answer, not ``100 Continue`` alone (RFC 9110, 15.2).
 
@@ -314,25 +273,6 @@ class _Response(http.client.HTTPResponse):
     def _read_status(self) -> tuple[str, int, str]:
         version, status, reason = super()._read_status()  # type: ignore[misc]  # the stubs leave it out
         return version, http.client.CONTINUE if status in _INTERIM else status, reason
-
-
-class _BoundedStream(io.RawIOBase):
-    """What a server sends, read until the socket's deadline."""
-
-    def __init__(self, owner: _BoundedSocket, raw: socket.SocketIO) -> None:
-        self._owner = owner
-        self._raw = raw
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        self._owner.wait_until_expiry()
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
 
 
 _SOON: Final = 0.001
@@ -353,6 +293,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+@lru_cache(maxsize=16)
 def _target(url: str) -> SplitResult:
     try:
         target = urlsplit(url)

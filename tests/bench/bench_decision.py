@@ -32,24 +32,35 @@ PER_FILE = 50
 IDEAL = NEW_UNITS * LATENCY / CONCURRENCY
 
 
+class Service(asyncio.Protocol):
+    """A connection of a service that answers after ``latency`` seconds; as little work as a service can do."""
+
+    def __init__(self, latency: float) -> None:
+        self._latency = latency
+        self._data = b""
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+        head, end, body = self._data.partition(b"\r\n\r\n")
+        if end and len(body) >= int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]):
+            self._data = b""
+            asyncio.get_running_loop().call_later(self._latency, self._answer, body)
+
+    def _answer(self, body: bytes) -> None:
+        answers = {identifier: {"noul": 0.05} for identifier in json.loads(body)["questions"]}
+        text = json.dumps({"model": EXACT, "answers": answers}).encode()
+        assert self._transport is not None
+        self._transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(text), text))
+
+
 async def serve(latency: float) -> None:
-    """A service that answers after ``latency`` seconds, printing its port."""
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            try:
-                head = await reader.readuntil(b"\r\n\r\n")
-            except asyncio.IncompleteReadError:
-                writer.close()
-                return
-            length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
-            body = json.loads(await reader.readexactly(length))
-            await asyncio.sleep(latency)
-            answers = {identifier: {"noul": 0.05} for identifier in body["questions"]}
-            text = json.dumps({"model": EXACT, "answers": answers}).encode()
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(text) + text)
-
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
+    """Run the service, printing its port."""
+    server = await asyncio.get_running_loop().create_server(lambda: Service(latency), "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
