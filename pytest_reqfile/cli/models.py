@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from pytest_reqfile.project.values import Project
+from pytest_reqfile.reports.llm_usage import ModelUse
 from pytest_reqfile.verifiers.chat import LlmOptions
-from pytest_reqfile.verifiers.costs import read_max_cost
+from pytest_reqfile.verifiers.costs import LlmUsage, read_max_cost
 from pytest_reqfile.verifiers.run import Declared, VerifierRun, asks_model
 from pytest_reqfile.workspace.environment import Environment
 
@@ -20,6 +21,20 @@ def llm_options(arguments: argparse.Namespace) -> LlmOptions:
         allowed=arguments.allow_llm,
         estimate=arguments.estimate,
         max_cost_usd=read_max_cost(arguments.max_cost, "--max-cost"),
+    )
+
+
+def use_of(usage: LlmUsage) -> ModelUse:
+    """What was used of models, for reports."""
+    return ModelUse(
+        calls=usage.calls,
+        cached=usage.cached,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        cost_usd=usage.cost_usd,
+        max_cost_usd=usage.max_cost_usd,
+        unpriced=usage.unpriced,
+        estimated=usage.estimated,
     )
 
 

@@ -15,7 +15,7 @@ AddCommand = Callable[..., argparse.ArgumentParser]
 
 
 def add_verifiers_commands(commands: Subparsers, add_command: AddCommand) -> None:
-    """Adds ``verifiers`` with ``run``, ``list``, ``explain`` and ``test``. Exit 1 means that it could not run."""
+    """Adds ``verifiers`` and all its commands. Exit 1 means that it could not run."""
     summary = "check facts about the repository that its rules and skills depend on"
     group = commands.add_parser("verifiers", help=summary, description=f"{summary.capitalize()}.", allow_abbrev=False)
     exit_with_one(group)
@@ -24,6 +24,8 @@ def add_verifiers_commands(commands: Subparsers, add_command: AddCommand) -> Non
     _add_list(subcommands, add_command)
     _add_explain(subcommands, add_command)
     _add_test(subcommands, add_command)
+    _add_calibrate(subcommands, add_command)
+    _add_suggest(subcommands, add_command)
 
 
 def _add_run(commands: Subparsers, add_command: AddCommand) -> None:
@@ -82,6 +84,37 @@ def _add_test(commands: Subparsers, add_command: AddCommand) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these verifiers")
     _add_show_format(parser)
     _add_exec(parser)
+
+
+def _add_calibrate(commands: Subparsers, add_command: AddCommand) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.verifiers_calibrate import run_calibrate
+
+        return run_calibrate(arguments, terminal)
+
+    parser = _new(commands, add_command, "calibrate", "measure llm verifiers on their labeled examples", run)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these verifiers")
+    parser.add_argument("--no-write", action="store_true", help="print the records, write none")
+    _add_show_format(parser)
+    _add_exec(parser)
+    add_llm(parser)
+
+
+def _add_suggest(commands: Subparsers, add_command: AddCommand) -> None:
+    def run(arguments: argparse.Namespace, terminal: Any) -> int:
+        from pytest_reqfile.cli.verifiers_suggest import run_suggest
+
+        return run_suggest(arguments, terminal)
+
+    parser = _new(commands, add_command, "suggest", "ask a model for verifiers that a prose rule could have", run)
+    add = parser.add_argument
+    add("id", metavar="ID", help="the rule, skill, agent or command")
+    add("--kind", default="rule", metavar="KIND", help="what it is: rule (the default), skill, agent or command")
+    add("--max-proposals", type=int, default=5, metavar="N", help="how many at most (default 5)")
+    add("--replay", type=int, default=10, metavar="N", help="over how many merged diffs they are tried (default 10)")
+    add("--write", action="store_true", help="save what is usable to a new verifier file")
+    _add_show_format(parser)
+    add_llm(parser)
 
 
 def _new(

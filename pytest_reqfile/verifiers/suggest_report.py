@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pytest_reqfile.syntax.gojson import indented
+from pytest_reqfile.verifiers.proposals import shortened
 from pytest_reqfile.verifiers.suggest import Suggested
 from pytest_reqfile.verifiers.suggestions import Replay, Suggestion
 from pytest_reqfile.verifiers.values import Target
 from pytest_reqfile.verifiers.words import go_quoted, sanitized
 
-PROPOSED_NOTHING = "the model proposed nothing"
+PROPOSED_NOTHING: Final = "the model proposed nothing"
+REASON_SHOWN: Final = 300
 
 
 def header(target: Target) -> str:
@@ -30,7 +33,7 @@ def render_text(suggested: Suggested, usage: str, ending: str) -> str:
         lines += [f"  {one.id}: {sanitized(one.rejected)}" for one in rejected]
         lines.append("")
     if not suggested.suggestions:
-        lines.append(f"No verifier proposed: {sanitized(suggested.skipped_reason) or PROPOSED_NOTHING}")
+        lines.append(f"No verifier proposed: {shortened(suggested.skipped_reason, REASON_SHOWN) or PROPOSED_NOTHING}")
     lines += [f"note: {sanitized(note)}" for note in suggested.notes]
     lines += [line for line in (usage, ending) if line]
     return "\n".join(lines) + "\n"
@@ -61,7 +64,7 @@ def render_json(suggested: Suggested, usage: dict[str, object] | None) -> str:
         "proposals": [_json(one) for one in suggested.suggestions],
     }
     if suggested.skipped_reason:
-        document["skipped_reason"] = sanitized(suggested.skipped_reason)
+        document["skipped_reason"] = shortened(suggested.skipped_reason, REASON_SHOWN)
     if suggested.notes:
         document["notes"] = [sanitized(note) for note in suggested.notes]
     return indented(document | ({"llm": usage} if usage is not None else {}))

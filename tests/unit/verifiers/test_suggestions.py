@@ -8,40 +8,20 @@ from pathlib import Path
 import pytest
 
 from pytest_reqfile.verifiers.layout import layout_of
-from pytest_reqfile.verifiers.proposals import FIELDS, Proposals, is_usable, read_proposals
+from pytest_reqfile.verifiers.proposals import Proposals, is_usable, read_proposals
 from pytest_reqfile.verifiers.replay import replay_all
 from pytest_reqfile.verifiers.replies import UnusableReplyError
 from pytest_reqfile.verifiers.suggestions import Suggestion, check_proposals
 from pytest_reqfile.verifiers.values import Target
 from tests.support.repo import Repo
+from tests.support.suggestions import proposal, reply
 from tests.support.verifiers import Workbench, head, predicate
 
 STORE = Target(kind="rule", id="store")
-EMPTY: dict[str, object] = {"string": "", "list": [], "boolean": True, "integer": -1}
 
 
-def proposal(**fields: object) -> dict[str, object]:
-    """A complete one: no HACK in Go files, with examples that behave."""
-    found: dict[str, object] = {key: EMPTY[kind] for key, kind in FIELDS.items()}
-    found |= {
-        "id": "no-hack",
-        "predicate": "forbid",
-        "regex": r"\bHACK\b",
-        "when_changed": ["**/*.go"],
-        "severity": "error",
-        "message": "No hacks.",
-        "rationale": "The rule\nforbids them.",
-        "pass_path": "a.go",
-        "pass_content": "package a\n",
-        "fail_path": "a.go",
-        "fail_content": "// HACK\n",
-    }
-    return found | {"in" if key == "where" else key: value for key, value in fields.items()}
-
-
-def read(*proposals: dict[str, object], **reply: object) -> Proposals:
-    document = {"proposals": list(proposals), "skipped_reason": ""} | reply
-    return read_proposals(json.dumps(document))
+def read(*proposals: dict[str, object]) -> Proposals:
+    return read_proposals(reply(*proposals))
 
 
 def check(bench: Workbench, *proposals: dict[str, object]) -> tuple[Suggestion, ...]:
