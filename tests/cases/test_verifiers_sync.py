@@ -33,6 +33,19 @@ def test_nothing_configured(bench: Workbench) -> None:
     assert result.message.startswith("no generator is configured, so stale output would not be noticed")
 
 
+@pytest.mark.case("verifiers:A1.29")
+def test_never_generated(bench: Workbench) -> None:
+    """A project with a preset that nobody has generated is never in sync, whoever is asked."""
+    bench.config('presets = ["claude"]\n' + flat("sync", "generated_in_sync"))
+    assert _result(bench).status == "error"
+    bench.write("generate.sh", "echo rules > CLAUDE.md\n")
+    result = _result(bench, *SCRIPT)
+    assert (result.status, result.message) == (
+        "fail",
+        "generated files differ from their sources: missing: CLAUDE.md (run `ai-rulez generate`)",
+    )
+
+
 @pytest.mark.parametrize("generator", [("ai-rulez",), SCRIPT])
 def test_opt_in(bench: Workbench, generator: tuple[str, ...]) -> None:
     """A generator is a program: it needs the same opt-in as a command."""
