@@ -262,6 +262,8 @@ def _limitations(
 ) -> list[str]:
     """Open questions, failed attempts and prerequisites (seed 003), worst first."""
     found = [one_line(f"invalid mission: {problem}") for problem in mission.problems]
+    if not mission.problems and not mission.criteria:
+        found.append("the mission has no acceptanceCriteria, so nothing is claimed")
     found += (_left_over(item, results[item.name]) for item in unused if results[item.name].verdict != "pass")
     found += (f"no oracle for {one.criterion.id}" for one in judged if not one.results and not mission.problems)
     if not mission.problems:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from pytest_reqfile.oracle.claims import Detail, Draft, Unit, serialised
@@ -90,12 +91,19 @@ def _smallest(draft: Draft, ordered: tuple[Unit, ...], budget: int, count: Count
 
 
 def _omission_lines(draft: Draft, omitted: tuple[Unit, ...]) -> Iterator[str]:
-    """The same said ever shorter: every id with its verdict, first and last id with counts, counts alone."""
+    """The same said ever shorter: every id with its verdict, runs of ids with counts, counts alone."""
     where = f"evidence {draft.review.ref} {draft.review.digest}"
     tally = Tally(unit.verdict for unit in omitted)
     counts = ", ".join(f"{tally[verdict]} {verdict}" for verdict in WORST_FIRST if tally[verdict])
     names = ", ".join(f"{unit.id} ({unit.verdict})" for unit in omitted)
     yield f"partial: omitted criteria {names}; {where}"
     if len(omitted) > 1:
-        yield f"partial: omitted criteria {omitted[0].id}..{omitted[-1].id} ({counts}); {where}"
+        yield f"partial: omitted criteria {_runs(draft.units, omitted)} ({counts}); {where}"
     yield f"partial: omitted {len(omitted)} criteria ({counts}); {where}"
+
+
+def _runs(units: tuple[Unit, ...], omitted: tuple[Unit, ...]) -> str:
+    """Ids in brief order, neighbours as ``first..last``: no id that was kept lies between them."""
+    left_out = {id(unit) for unit in omitted}
+    groups = (tuple(group) for is_out, group in groupby(units, lambda unit: id(unit) in left_out) if is_out)
+    return ", ".join(group[0].id if len(group) == 1 else f"{group[0].id}..{group[-1].id}" for group in groups)

@@ -31,6 +31,12 @@ def _low(runnable: Runnable | None, around: Circumstances, inside_reviewed: bool
     return found
 
 
+def _overwritten(tracked: frozenset[str], writes: tuple[str, ...]) -> list[str]:
+    """Tracked files that were written to or went with their folder, of which only the folder is named."""
+    gone = tuple(f"{path}/" for path in writes if path not in tracked)
+    return sorted(path for path in tracked if path in writes or path.startswith(gone))
+
+
 def _medium(
     ending: Ending, execution: Execution, runnable: Runnable | None, around: Circumstances
 ) -> list[tuple[Confidence, str]]:
@@ -39,7 +45,7 @@ def _medium(
         return [("medium", text) for text in found]
     if around.isolation is not None and around.isolation.enforced != "kernel":
         found.append(f"isolation is {around.isolation.enforced}")
-    overwritten = sorted(around.tracked.intersection(execution.run.writes)) if execution.run else []
+    overwritten = _overwritten(around.tracked, execution.run.writes) if execution.run else []
     if overwritten:
         found.append(f"it wrote to tracked files of the disposable workspace: {', '.join(overwritten[:3])}")
     if runnable.defaulted:

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 _ASSIGNMENTS: Final = re.compile(r"\s*(?:[A-Za-z_]\w*=(?:'[^']*'|\"[^\"]*\"|[^\s'\"`();&|<>])*\s+)*")
+_SETS_PATH: Final = re.compile(r"(?:^|\s)PATH=")
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z0-9_.+-]+(?=\s|$|[;&|<>])")
 _OF_THE_SHELL: Final = frozenset(
     """
@@ -21,6 +22,8 @@ _OF_THE_SHELL: Final = frozenset(
 def first_program(command: str) -> str | None:
     """The word a shell would look up on PATH first; None if it is a builtin, a path, or anything less plain."""
     start = _ASSIGNMENTS.match(command)
+    if start is not None and _SETS_PATH.search(start.group()):
+        return None
     word = _PLAIN_WORD.match(command, start.end() if start else 0)
     if word is None or word.group() in _OF_THE_SHELL:
         return None

@@ -29,6 +29,7 @@ _CRITERIA: Final = (
 )
 _RETURN_BUDGET: Final = "/delegation/return_budget_tokens"
 _TOKENS: Final = "/intent/limits/tokens"
+_OBJECTS: Final = ("/delegation", "/intent", "/intent/limits", "/acceptance", "/spec")
 _BINDING: Final = ("/head", "/base", "/lineage", "/metadata/lineage", "/review")
 
 
@@ -58,6 +59,8 @@ class _Reader:
     def mission(self) -> Mission:
         if self._root.kind != "mapping":
             self._problems.add(self._root.line, f"a mission must be an object, found {self._root.describe()}")
+        for pointer in _OBJECTS:
+            self._refuse_other_than_object(pointer)
         oracle = self._one(_ORACLE)
         mission = Mission(
             path=self._problems.path,
@@ -70,6 +73,13 @@ class _Reader:
             binding=self._binding(),
         )
         return _with_problems(mission, self._problems)
+
+    def _refuse_other_than_object(self, pointer: str) -> None:
+        """What holds keys we look for must be an object, or a limit or a criterion would go unseen."""
+        node = self._at(pointer)
+        if node is not None and node.kind != "mapping":
+            name = pointer[1:].replace("/", ".")
+            self._problems.add(node.line, f"`{name}` must be an object, found {node.describe()}")
 
     def _one(self, pointers: tuple[str, ...], *more: Node | None) -> Node | None:
         """The value at the first pointer that has one; a different value at another is a contradiction."""

@@ -17,9 +17,11 @@ from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.isolation import IsolatedRun, IsolatedWorkspace
 from pytest_reqfile.workspace.machine import find_program
+from pytest_reqfile.workspace.paths import contains
 from pytest_reqfile.workspace.processes import OUTPUT_LIMIT, Cancellation
 
 _MOST_PATHS: Final = 20
+_PREFLIGHT_SECONDS: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +63,29 @@ class Runner:
         return (self.shell.path, "-c", command) if isinstance(command, str) else command
 
     def missing_program(self, runnable: Runnable) -> str | None:
-        """The program a shell text begins with, if PATH does not have it."""
+        """The program a shell text begins with, if PATH does not have it and no earlier command can have made it."""
         if not isinstance(runnable.command, str):
             return None
         program = first_program(runnable.command)
         search = dict(runnable.variables).get("PATH", self.variables["PATH"])
-        return program if program is not None and find_program(program, search) is None else None
+        if program is None or find_program(program, search) is not None:
+            return None
+        writable = (str(self.workspace.folder), self.workspace.temporary)
+        made = (
+            not folder.startswith("/") or any(contains(w, folder) for w in writable) for folder in search.split(":")
+        )
+        return program if not any(made) or self._is_missing_inside(program, runnable) else None
+
+    def _is_missing_inside(self, program: str, runnable: Runnable) -> bool:
+        run = self.workspace.run(
+            self.argv(f"command -v {program}"),
+            cwd=runnable.cwd,
+            env={**self.variables, **dict(runnable.variables)},
+            timeout=_PREFLIGHT_SECONDS,
+            limit=0,
+            cancel=self.cancel,
+        )
+        return run.result.exit == 1 and not (run.prevented or run.not_started or run.no_folder)
 
     def run(self, runnable: Runnable, workspace: IsolatedWorkspace | None = None) -> tuple[Execution, Ending]:
         """Run it in the run's workspace, or another one, and judge how it ended."""

@@ -80,6 +80,41 @@ def test_a_bad_mission_is_2_and_blocks_its_criteria(repo: Repo) -> None:
     assert [check["exitCode"] for check in document["checks"]] == [None]
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("delegation", "do it", "`delegation` must be an object, found a string"),
+        ("intent", ["tokens"], "`intent` must be an object, found a list"),
+        ("intent", {"limits": [5]}, "`intent.limits` must be an object, found a list"),
+        ("acceptance", [criterion()], "`acceptance` must be an object, found a list"),
+        ("spec", 1, "`spec` must be an object, found an integer"),
+    ],
+)
+def test_what_holds_keys_must_be_an_object(repo: Repo, key: str, value: object, problem: str) -> None:
+    """A limit or a criterion in a shape we do not know must not go unseen."""
+    done = run(repo, json.dumps({**json.loads(mission_text(entry("true"))), key: value}))
+    assert (done.code, problem in done.err) == (2, True), done.err
+    assert done.out.startswith("blocked oracle/C: ")
+
+
+def test_nothing_claimed_is_said(repo: Repo) -> None:
+    """Criteria under another key would look like a mission without any."""
+    done = run(repo, mission_text(entry("true"), acceptancecriteria=[criterion()]))
+    assert done.code == 0
+    assert claims(repo)["limitations"] == ["the mission has no acceptanceCriteria, so nothing is claimed"]
+
+
+def test_a_program_that_an_earlier_command_made_is_found(repo: Repo) -> None:
+    """Looked for where the command runs; one that is nowhere is a prerequisite all the same."""
+    path = {"PATH": f"{repo.root}/bin:/usr/bin:/bin"}
+    made = entry("mkdir bin; printf 'exit 0' > bin/made; chmod +x bin/made", check_id="make")
+    oracle = (made, entry("made", check_id="use", env=path), entry("unmade", check_id="miss", env=path))
+    prefix = entry(f"PATH={repo.root}/bin:$PATH made", check_id="prefix")
+    done = run(repo, mission_text(*oracle, prefix, criteria=[criterion()]))
+    assert [line[:7] for line in done.out.splitlines()[:4]] == ["pass   ", "pass   ", "blocked", "pass   "], done.out
+    assert "blocked oracle/miss: needs `unmade`, which is not on PATH" in done.out
+
+
 def test_a_duplicate_key_is_a_bad_mission(repo: Repo) -> None:
     """Which of the two was meant nobody can say."""
     done = run(repo, '{"verificationOracle": ["true"],\n"verificationOracle": ["false"]}')

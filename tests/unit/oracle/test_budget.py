@@ -109,6 +109,16 @@ def test_a_valid_document_beats_a_cut_one(budget: int) -> None:
     assert document["limitations"][0].startswith("partial: omitted 1 criteria (1 pass)")
 
 
+def test_runs_of_omitted_criteria_hold_no_kept_one() -> None:
+    """spec 6 step 5: ``A..B`` must not seem to cover a criterion that is reported."""
+    verdicts: dict[int, Verdict] = {4: "fail", 9: "fail"}
+    units = [unit(f"AC-{number}", verdicts.get(number, "pass")) for number in range(40)]
+    document = parsed(fit(draft(*units), 520, estimate))
+    assert [claim["id"] for claim in document["claims"]] == ["AC-4", "AC-9"]
+    line = "partial: omitted criteria AC-0..AC-3, AC-5..AC-8, AC-10..AC-39 (38 pass); evidence "
+    assert document["limitations"][0].startswith(line)
+
+
 def test_checks_of_no_kept_claim_go_too() -> None:
     """And a check no claim uses is kept or left by its own verdict."""
     spare = Unit(id="G", verdict="fail", claim=None, checks=(check("guard/G", "G", 1),))

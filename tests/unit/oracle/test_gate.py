@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pytest_reqfile.oracle.gate import masks, refusal
@@ -16,6 +18,8 @@ from pytest_reqfile.oracle.preflight import first_program
         ("  \n ", "it is empty"),
         ("a\0b", "it holds a NUL byte"),
         (("a", "b\0"), "it holds a NUL byte"),
+        ("echo " + "x" * 131_072, "it is longer than a command can be (131071 bytes)"),
+        (("echo", "é" * 65_536), "it is longer than a command can be (131071 bytes)"),
         ("pytest <path>", "it holds an unfilled placeholder"),
         ("pytest {{ path }}", "it holds an unfilled placeholder"),
         ("pytest ${X:?}", "it holds an unfilled placeholder"),
@@ -44,6 +48,20 @@ from pytest_reqfile.oracle.preflight import first_program
         ("unshare -n true", "it leaves the sandbox"),
         ("/usr/bin/nsenter -t 1 -m true", "it leaves the sandbox"),
         ("mount -o remount,rw /", "it leaves the sandbox"),
+        ("git -C . commit -m x", "it changes a repository"),
+        ("git stash", "it changes a repository"),
+        ("git clean -fd", "it changes a repository"),
+        ("`sudo ls`", "it asks for privileges"),
+        ("{ sudo ls; }", "it asks for privileges"),
+        ("! sudo ls", "it asks for privileges"),
+        ("if sudo ls; then :; fi", "it asks for privileges"),
+        ("/usr/bin/sudo ls", "it asks for privileges"),
+        ("env -i sudo ls", "it asks for privileges"),
+        ("timeout 5 pip install x", "it installs"),
+        (".venv/bin/pip install x", "it installs"),
+        (("timeout", "5", "bash", "-lc", "pip install x"), "it installs"),
+        ("yarn", "it installs"),
+        ("yarn --frozen-lockfile && yarn test", "it installs"),
     ],
 )
 def test_unsafe_commands_are_refused(command: Command, rule: str | None) -> None:
@@ -58,6 +76,15 @@ def test_unsafe_commands_are_refused(command: Command, rule: str | None) -> None
         "git status --porcelain",
         "git diff --exit-code",
         "git tag",
+        "git tag --list 'v*'",
+        "git tag -l",
+        "git stash list",
+        "git clean -nd",
+        "git branch -a",
+        "yarn test",
+        "yarn run build",
+        "yarn --version",
+        "test ! -e install",
         "git config --get user.name",
         "npm test",
         "npm run install-check",
@@ -87,6 +114,20 @@ def test_ordinary_commands_are_not_refused(command: Command) -> None:
         ("a || :", ("`|| true` hides its exit code",)),
         ("a; true", ("it ends with a command that always succeeds",)),
         ("a; exit 0", ("it ends with a command that always succeeds",)),
+        ("a; exit 0  # fine", ("it ends with a command that always succeeds",)),
+        ("a\necho done", ("it ends with a command that always succeeds",)),
+        ("a; exit", ()),
+        ("set -e; a; echo done", ()),
+        ("set -euo pipefail\na\necho done\n", ()),
+        ("a || /bin/true", ("`|| true` hides its exit code",)),
+        ("a || { true; }", ("`|| true` hides its exit code",)),
+        ("a || echo failed", ("`|| echo` hides its exit code",)),
+        ("a || { echo failed; exit 1; }", ()),
+        ("[[ a =~ (x|y) ]]", ()),
+        (("bash", "-euo", "pipefail", "-c", "a | b; echo"), ()),
+        (("bash", "-o", "pipefail", "-c", "a | b"), ()),
+        (("env", "bash", "-c", "a | b"), ("only the last command of a pipeline counts",)),
+        (("timeout", "5", "bash", "-ec", "a; true"), ()),
         ("set +e; a", ("`set +e` hides failures",)),
         ("a &", ("it ends in the background",)),
         ("a | b", ("only the last command of a pipeline counts",)),
@@ -104,6 +145,19 @@ def test_ordinary_commands_are_not_refused(command: Command) -> None:
 def test_masking_is_noticed(command: Command, found: tuple[str, ...]) -> None:
     """spec 5.8: such an answer is of low confidence."""
     assert masks(command) == found
+
+
+@pytest.mark.parametrize(
+    "unit", ["[[ ", "{{", "${a?", " <a", "\n", "-a ", "curl ", "|| echo ", "git -c a ", "if ", "A=1 "]
+)
+def test_no_command_takes_long_to_read(unit: str) -> None:
+    """The text comes from others; reading it must not take time that grows with its square."""
+    command = unit * (120_000 // len(unit))
+    started = time.perf_counter()
+    refusal(command)
+    masks(command)
+    first_program(command)
+    assert time.perf_counter() - started < 5
 
 
 @pytest.mark.parametrize(
@@ -126,6 +180,7 @@ def test_masking_is_noticed(command: Command, found: tuple[str, ...]) -> None:
         ("s=$(stat -c %y a) && x", None),
         ("s=`date -u x` y", None),
         ("A=1;B=2 pytest", None),
+        ("PATH=bin:$PATH mine", None),
     ],
 )
 def test_the_first_program(command: str, program: str | None) -> None:

@@ -141,6 +141,14 @@ def test_writing_to_tracked_files_lowers_confidence(repo: Repo) -> None:
     assert repo.path("a.txt").read_text() == "a"
 
 
+def test_deleting_a_tracked_folder_lowers_confidence(repo: Repo) -> None:
+    """Only the folder is named among the writes."""
+    repo.write("d/a.txt", "a")
+    repo.commit()
+    verified = verify(repo, mission(entry("rm -r d"), criteria=[criterion()]))
+    assert criteria(verified) == {"AC-1": "pass medium"}
+
+
 def test_unsafe_commands_are_blocked_unless_allowed(repo: Repo) -> None:
     """Only the conductor may let one through, and the claim says so."""
     what = mission(entry("git commit -q --allow-empty -m x", check_id="C"), criteria=[criterion()])
