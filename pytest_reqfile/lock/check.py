@@ -13,7 +13,7 @@ from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.file import LOCK_NAME
 from pytest_reqfile.lock.outputs import Outputs, pin_outputs
 from pytest_reqfile.lock.pins import Pins, pin_sources
-from pytest_reqfile.lock.remote_pins import check_remotes
+from pytest_reqfile.lock.remote_pins import RemoteCheck, check_remotes
 from pytest_reqfile.lock.remotes import FindCached
 from pytest_reqfile.lock.roles import RenderRole, compare_roles
 from pytest_reqfile.lock.served import ServedDigests, check_served, may_be_served
@@ -76,7 +76,7 @@ def check_project(project: Project, lock: Lock | None, tools: Tools, options: Ch
     if options.profile:
         select(project, profile=options.profile)
     remotes = check_remotes(project.config, lock, tools.find_cached, tools.hasher)
-    changes = list(remotes.changes)
+    changes = [*remotes.changes, *_unfetched(project, remotes)]
     notes = [*remotes.notes, *unpinned_keys(project)]
     counts = {"lock": 1, "remote": remotes.compared, "source": 0, "output": 0, "served": 0}
     if lock is None:
@@ -131,6 +131,17 @@ def _present(project: Project, lock: Lock | None, tools: Tools, options: CheckOp
         outputs=outputs,
         profile=present.profile,
     )
+
+
+def _unfetched(project: Project, remotes: RemoteCheck) -> list[Change]:
+    """Where the configuration insists on the lock, includes that nobody could look at (seed 001 "lock --check")."""
+    if not project.config.lock.enforce or all(source.table != "includes" for source in remotes.uncached):
+        return []
+    detail = (
+        "remote includes are not in the local cache, so their content was not compared and [lock] enforce = true; run "
+        "`ai-rulez generate` (or `reqfile lock`) to fetch them"
+    )
+    return [Change(scope="lock", change="changed", detail=detail)]
 
 
 def _profile_changes(project: Project, lock: Lock, options: CheckOptions) -> list[Change]:

@@ -31,11 +31,12 @@ _FILE_URL: Final = re.compile(r"(?:git\+)?file://", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteCheck:
-    """``compared`` counts sources and entries that were looked at."""
+    """``compared`` counts sources and entries that were looked at, ``uncached`` are sources that were not."""
 
     changes: tuple[Change, ...]
     notes: tuple[str, ...]
     compared: int
+    uncached: tuple[Source, ...] = ()
 
 
 def covers(entry: Entry, source: Source) -> bool:
@@ -92,7 +93,7 @@ def altered(source: Source, entry: Entry, cached: CachedTree, hasher: Hasher) ->
 def check_remotes(config: Config, lock: Lock | None, find: FindCached, hasher: Hasher) -> RemoteCheck:
     """Every remote source against its pin and, where it is on this machine, its content against the digest."""
     changes: list[Change] = []
-    notes: list[str] = []
+    uncached: list[Source] = []
     sources = remote_sources(config)
     for source in sources:
         table, detail = table_of(source), uncovered(source, lock)
@@ -100,13 +101,19 @@ def check_remotes(config: Config, lock: Lock | None, find: FindCached, hasher: H
         if detail is None and entry is not None:
             cached = find(source, entry)
             if cached is None:
-                notes.append(f"{table} {source.name} not cached, so its content was not compared")
+                uncached.append(source)
                 continue
             detail = altered(source, entry, cached, hasher)
         if detail is not None:
             changes.append(_changed(table, source.name, detail))
     gone = list(_unconfigured(config, lock)) if lock is not None else []
-    return RemoteCheck(changes=(*changes, *gone), notes=tuple(notes), compared=len(sources) + len(gone))
+    notes = (f"{table_of(source)} {source.name} not cached, so its content was not compared" for source in uncached)
+    return RemoteCheck(
+        changes=(*changes, *gone),
+        notes=tuple(notes),
+        compared=len(sources) - len(uncached) + len(gone),
+        uncached=tuple(uncached),
+    )
 
 
 def _unconfigured(config: Config, lock: Lock) -> Iterator[Change]:

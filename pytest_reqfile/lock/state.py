@@ -77,6 +77,13 @@ class LockState:
     outcomes: tuple[Outcome, ...] = ()
     error: str = ""
 
+    def __repr__(self) -> str:
+        """What a failing ``assert reqfile_lock.in_sync`` shows."""
+        if self.error or self.in_sync:
+            return f"LockState({self.path}: {self.error or 'in sync'})"
+        changes = "; ".join(map(str, self.changes)) or ("differs" if self.exists else "there is none")
+        return f"LockState({self.path}: {changes})"
+
     @property
     def in_sync(self) -> bool:
         """Whether there is a lock and nothing differs from it."""
@@ -138,7 +145,14 @@ def parts_of(lock: Lock, *, has_remotes: bool, generates: bool) -> tuple[Part, .
 
 
 def part_outcome(path: str, report: Report, part: Part) -> Outcome:
-    """One part of a comparison: a finding for every difference, each naming its file."""
+    """One part of a comparison: a finding for every difference, each naming its file; notes are with ``lock``."""
+    outcome = _part_outcome(path, report, part)
+    if part != "lock" or not report.notes:
+        return outcome
+    return replace(outcome, details={**outcome.details, "notes": "\n".join(report.notes)})
+
+
+def _part_outcome(path: str, report: Report, part: Part) -> Outcome:
     changes = [change for change in report.changes if _PART_OF[change.scope] == part]
     compared = report.looked_at.get(_COUNTED[part], 0)
     if part == "lock" and report.errors:

@@ -104,9 +104,12 @@ def _unfailing_lines(outcome: Outcome) -> list[str]:
         # A decision check that could not judge one unit has judged the others (spec reqfile.md 4.6).
         findings = [line for finding in outcome.findings for line in finding_lines(outcome, finding)]
         return [*findings, f"advisory error  {outcome.owner}  {first_message(outcome)}"]
+    if outcome.subject == "lock":
+        # What was not looked at: a lock that passes must not pass it over (issue 6).
+        return [visible(f"{outcome.declared.path}: note: {note.lstrip()}") for note in _notes(outcome)]
     return []
 
 
 def _notes(outcome: Outcome) -> list[str]:
-    """The notes of a verifier, indented."""
+    """The notes of a verifier or a lock, indented."""
     return [f"  {note}" for note in str(outcome.details.get("notes") or "").splitlines()]

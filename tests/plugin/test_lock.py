@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_reqfile.lock.renew import LockRequest
+from pytest_reqfile.lock.toptree import tree_of
 from pytest_reqfile.lock.values import Entry
 from tests.support import Repo
 from tests.support.locks import LockProject
@@ -84,9 +86,39 @@ def test_the_order_and_names_of_all_parts(locked: LockProject, run: Run) -> None
     locked.save(replace(lock, served=(entry,), includes=(entry,)))
     result = run("-rs", LOCK)
     result.assert_outcomes(passed=2, skipped=1, failed=2)
-    result.stdout.fnmatch_lines(["*SKIPPED*1 served skill(s) were not compared*"])
+    note = "1 served skill(s) were not compared: what a server serves is known to ai-rulez alone*"
+    result.stdout.fnmatch_lines([f"{LOCK}: note: {note}", f"*SKIPPED*{note}"])
     names = [line.split("::")[1] for line in run("--co", "-q", LOCK).outlines if line.startswith(LOCK)]
     assert names == ["sources", "outputs", "remotes", "served", "lock"]
+
+
+REMOTE = '[[includes]]\nname = "inc"\nsource = "https://h/inc"\n'
+
+
+def test_what_nobody_could_look_at(locked: LockProject, mode: tuple[str, ...]) -> None:
+    """Remote content that is not on this machine does not pass; where the lock is insisted on, it fails."""
+    lock = locked.read()
+    assert lock is not None
+    entry = Entry(name="inc", source="https://h/inc", commit="c" * 40, digest="sha256:0")
+    lock = replace(lock, includes=(entry,))
+    locked.save(replace(lock, tree=tree_of(lock)))
+    locked.config(f'{REMOTE}[[hooks]]\nevent = "Stop"\ncwd = "x"\n')
+    locked.lock(LockRequest(content_only=True))
+    note = "include inc not cached, so its content was not compared"
+    key = "hook Stop:*:0: its key `cwd` is not pinned, because ai-rulez does not know it"
+    done = locked.repo.pytest("-rs", LOCK, *mode)
+    assert (done.code, "3 passed, 1 skipped" in done.out) == (0, True), done.out
+    lines = done.out.splitlines()
+    assert f"SKIPPED [1] {LOCK}:1: {note}; {key}" in lines
+    assert [line for line in lines if "note: " in line] == [f"{LOCK}: note: {note}", f"{LOCK}: note: {key}"]
+    locked.config(f"{REMOTE}[lock]\nenforce = true\n")
+    locked.lock(LockRequest(content_only=True))
+    done = locked.repo.pytest(LOCK, *mode)
+    assert (done.code, "1 failed, 2 passed, 1 skipped" in done.out) == (1, True), done.out
+    assert (
+        f"{LOCK}: lock: remote includes are not in the local cache, so their content was not compared and [lock] "
+        "enforce = true; run `ai-rulez generate` (or `reqfile lock`) to fetch them"
+    ) in done.out.splitlines()
 
 
 @pytest.mark.parametrize("text", ["version = 9\n", "["])
@@ -98,6 +130,16 @@ def test_an_unreadable_lock(locked: LockProject, run: Run, text: str) -> None:
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines([f"ERROR {LOCK}::load - {LOCK}:1: *", f"ERROR test_a.py::test_a - * {LOCK}:1: *"])
     result.stdout.no_fnmatch_line("verifiers: *")  # a lock is none
+
+
+def test_a_state_tells_its_differences(locked: LockProject, run: Run) -> None:
+    """Where an assertion fails, pytest shows what differs, not the value's fields."""
+    locked.write("rules/tone.md", "new")
+    locked.repo.write("test_a.py", "def test_a(reqfile_lock):\n    assert reqfile_lock.in_sync\n")
+    result = run("test_a.py")
+    result.stdout.fnmatch_lines(
+        [f"E*where False = LockState({LOCK}: source changed  rule tone (rules/tone.md)).in_sync"]
+    )
 
 
 TEST = """
