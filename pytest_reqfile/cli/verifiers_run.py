@@ -132,7 +132,10 @@ def _generator(text: str | None) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text or ""))
     except ValueError as error:
-        raise UsageError(f"--generator {go_quoted(text or '')} cannot be read as a command: {error}") from None
+        raise UsageError(
+            f"--generator {go_quoted(text or '')} cannot be read as a command: {error}; close the quote, or put a "
+            "backslash before it"
+        ) from None
 
 
 def _split(names: list[str]) -> tuple[str, ...]:

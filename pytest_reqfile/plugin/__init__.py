@@ -42,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     options.check_report_paths(config)
+    options.generator(config)
     config.pluginmanager.register(Recorder(config), "reqfile-recorder")
     if config.pluginmanager.hasplugin("xdist"):
         from pytest_reqfile.plugin.workers import XdistHooks

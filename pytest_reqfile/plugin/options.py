@@ -344,6 +344,25 @@ def _written(config: pytest.Config) -> Iterator[tuple[str, Path]]:
         yield "--reqfile-log", log
 
 
+def generator(config: pytest.Config) -> tuple[str, ...]:
+    """The words of the command that regenerates outputs. Raises pytest.UsageError for one that is none."""
+    text = value(config, "generator")
+    if text is None:
+        return ()
+    import shlex
+
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        option = _BY_NAME["generator"]
+        given = option.flag if config.getoption(option.dest) else option.ini
+        reason = str(error)[:1].lower() + str(error)[1:]
+        raise pytest.UsageError(
+            f"{given}: expected ai-rulez, lock or a command as for a shell, found {text!r} ({reason}); close the "
+            "quote, or put a backslash before it"
+        ) from None
+
+
 def names_a_mission(config: pytest.Config, path: Path) -> bool:
     """Whether a JSON file was named on the command line: only then may it be a mission."""
     return path.suffix == ".json" and any(argument.partition("::")[0].endswith(path.name) for argument in config.args)

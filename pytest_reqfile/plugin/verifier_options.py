@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +34,7 @@ def verifier_options(
         profile=options.value(config, "profile"),
         role=options.value(config, "role"),
         allow_exec=is_allowed(options.is_on(config, "allow_exec"), environment),
-        generator=_generator(config),
+        generator=options.generator(config),
         exec_flag="--reqfile-allow-exec",
         test_command="pytest",
     )
@@ -56,14 +55,6 @@ def _fail_on(config: pytest.Config) -> FailOn:
         if given == known:
             return known
     return "warning" if options.is_on(config, "strict") else "error"
-
-
-def _generator(config: pytest.Config) -> tuple[str, ...]:
-    text = options.value(config, "generator") or ""
-    try:
-        return tuple(shlex.split(text))
-    except ValueError as error:
-        raise pytest.UsageError(f"--reqfile-generator {text!r} cannot be read as a command: {error}") from error
 
 
 def _scope(narrowing: Narrowing, place: Place, base_of: BaseOf) -> Scope:

@@ -112,6 +112,10 @@ def test_formats(bench: Workbench, repo: Repo) -> None:
         (("--since=--output=x",), "starts with '-' and would be read as a git option"),
         (("--since", "origin/absent"), 'base revision "origin/absent" does not exist in this repository'),
         (("--bogus",), "unrecognized arguments: --bogus"),
+        (
+            ("--generator", "'"),
+            '--generator "\'" cannot be read as a command: No closing quotation; close the quote, or put a backslash',
+        ),
         (("--profile", "nope"), "nope"),
     ],
 )

@@ -220,3 +220,18 @@ def test_bad_option_values_are_usage_errors(project: Repo, run: Run) -> None:
     assert run("--reqfile-edition=0.3").ret == pytest.ExitCode.USAGE_ERROR
     result = run("-o", "reqfile_edition=0.3")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [(("--reqfile-generator='",), "--reqfile-generator"), (("-o", "reqfile_generator='"), "reqfile_generator")],
+)
+def test_a_generator_that_is_no_command_is_a_usage_error(run: Run, arguments: tuple[str, ...], named: str) -> None:
+    """Named with its value and the way out, before anything is collected."""
+    result = run(*arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert result.errlines[0] == (
+        f'ERROR: {named}: expected ai-rulez, lock or a command as for a shell, found "\'" (no closing quotation); close '
+        "the quote, or put a backslash before it"
+    )
+    result.stdout.no_fnmatch_line("*collected*")
