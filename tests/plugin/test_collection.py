@@ -231,7 +231,7 @@ def test_a_generator_that_is_no_command_is_a_usage_error(run: Run, arguments: tu
     result = run(*arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert result.errlines[0] == (
-        f'ERROR: {named}: expected ai-rulez, lock or a command as for a shell, found "\'" (no closing quotation); close '
-        "the quote, or put a backslash before it"
+        f'ERROR: {named}: expected ai-rulez, lock or a command as for a shell, found "\'" (no closing quotation); '
+        "close the quote, or put a backslash before it"
     )
     result.stdout.no_fnmatch_line("*collected*")
