@@ -215,7 +215,7 @@ def _check(outcome: Outcome) -> str:
         facts.append(f"{counted(int(details['units'] or 0), 'unit')} ({details.get('cached') or 0} cached)")
     if details.get("model"):
         facts.append(visible(str(details["model"]), kept=frozenset()))
-    if details.get("files"):
+    if command is not None and details.get("files"):  # what a decision looked at are its units
         facts.append(counted(int(details["files"] or 0), "file"))
     if outcome.seconds:
         facts.append(duration(outcome.seconds))

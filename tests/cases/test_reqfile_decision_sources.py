@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.support import Repo
-from tests.support.decisions import DECISION, PYFUNC, asked_key, functions
+from tests.support.decisions import DECISION, PYFUNC, asked_key, decide, functions
 from tests.support.jev import Jev
 from tests.support.packages import REPOSITORY, Consumer, uses
-from tests.support.requirements import req
+from tests.support.requirements import OK, req
 
 
 @pytest.fixture
@@ -52,6 +53,30 @@ def test_a_folder_s_question_is_asked_about_the_use_block_s_files(repo: Repo, je
     finding = "advisory  ONE_JOB  src/a.py:1  p=0.95  It does several things.\n  fix: Break it up.\n"
     assert f"{finding}  from: Reqfile.yaml:3, use ./std (std/Reqfile.yaml:3)\n" in done.out
     assert "advisory  ONE_JOB  std/tools/b.py:1" in done.out
+
+
+@pytest.mark.case("reqfile:P20")
+def test_two_worktrees_with_different_thresholds_never_affect_each_other(repo: Repo, jev: Jev) -> None:
+    """Both use one file of answers, at the same time; each run is as it would be alone."""
+    repo.write("lib/Reqfile.yaml", req(ONE_JOB=OK))
+    repo.write("Reqfile.yaml", "reqfile: 1\ncode:\n  - id: ONE_JOB\n    use: ./lib\n    checks:\n      - decision\n")
+    repo.write(".reqfile/ONE_JOB/decision.yaml", PYFUNC.replace("0.8", "0.9"))
+    repo.write(".reqfile/config.yaml", jev.config)
+    repo.write("a.py", functions("f", mark="P80"))
+    repo.commit()
+    other = repo.home / "other"
+    repo.git("worktree", "add", "-q", str(other))
+    (other / ".reqfile/ONE_JOB/decision.yaml").write_text(PYFUNC.replace("0.8", "0.6"))
+    folders = (repo.root, other)
+    alone = [decide(repo, cwd=str(folder)) for folder in folders]
+    for done, start in zip(
+        alone, ("uncertain  ONE_JOB  a.py:1  p=0.80  ", "advisory  ONE_JOB  a.py:1  p=0.80  "), strict=True
+    ):
+        assert (done.code, done.out.startswith(start)) == (0, True), done.out
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda folder: decide(repo, cwd=str(folder)), folders * 5))
+    assert together == alone * 5
+    assert len(jev.questions) == 1
 
 
 @pytest.mark.case("reqfile:P12")
