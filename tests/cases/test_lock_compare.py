@@ -20,7 +20,7 @@ from pytest_reqfile.lock.remote_pins import covers
 from pytest_reqfile.lock.remotes import CachedTree, redacted
 from pytest_reqfile.lock.renew import LockRequest, UnresolvedError
 from pytest_reqfile.lock.toptree import tree_of
-from pytest_reqfile.lock.values import Entry, ItemPin, Lock, OutputPin
+from pytest_reqfile.lock.values import Approval, Entry, ItemPin, Lock, OutputPin, Scan
 from pytest_reqfile.project.tables import read_source
 from pytest_reqfile.project.values import Declared, Source
 from pytest_reqfile.syntax.fields import Problems
@@ -148,8 +148,16 @@ def test_what_may_be_edited(project: LockProject) -> None:
     """Informational keys and records are outside of the tree."""
     lock = project.base().lock()
     items = tuple(replace(item, owner="x", version="y") for item in lock.items)
-    project.save(replace(lock, items=items, ai_rulez_version="9"))
+    approval = Approval(
+        kind="rule", id="tone", digest="d", reviewer="k", assurance="asserted", approved_at="2026-01-01"
+    )
+    scan = Scan(scanner="s", tree="t", findings=1, result="fail")
+    project.save(replace(lock, items=items, ai_rulez_version="9", approvals=(approval,), scans=(scan,)))
     assert project.lines() == []
+    moved = tuple(replace(item, path=f"x/{item.path}") for item in lock.items)
+    assert tree_of(replace(lock, items=moved)) == lock.tree
+    project.save(replace(lock, items=moved))
+    assert [line.partition(": ")[2] for line in project.lines()] == [f"moved from x/{item.path}" for item in lock.items]
 
 
 @pytest.mark.case("lock:I17")

@@ -125,7 +125,8 @@ def test_scope_skills(repo: Repo) -> None:
     project = LockProject(
         repo,
         '[lock]\nscope = "skills"\n[[hooks]]\nevent = "Stop"\n[[roles]]\nname = "r"\n[[mcp_servers]]\nname = "a"\n'
-        '[permissions]\nallow = ["x"]\n[[includes]]\nname = "sh"\nsource = "shared"\n',
+        '[permissions]\nallow = ["x"]\n[[includes]]\nname = "sh"\nsource = "shared"\n'
+        '[[verifiers]]\nname = "v"\ntype = "file_exists"\npath = "x"\n[verifiers_settings]\nwarn_dead = true\n',
     ).base()
     repo.write("shared/rules/x.md", "x")
     project.write("rubrics/a/x.md", "x")
@@ -309,6 +310,19 @@ env = { "Z" = "${TOKEN}", "A" = "1" }
         "permissions": '{"allow":["Bash(git *)"]}',
         "mcp-servers": '[{"name":"a","command":"npx","env":{"A":"1","Z":"${TOKEN}"}},{"name":"b","enabled":false}]',
     }
+
+
+@pytest.mark.case("lock:F10")
+@pytest.mark.parametrize(
+    ("old", "new"), [('"-y"', '"-n"'), ("npx", "node"), ("enabled = false", "enabled = true"), ('A = "1"', 'A = "2"')]
+)
+def test_servers(repo: Repo, old: str, new: str) -> None:
+    """An argument, the program, its environment, whether it is on: code that runs on developers' machines."""
+    text = '[[mcp_servers]]\nname = "a"\ncommand = "npx"\nargs = ["-y"]\nenabled = false\nenv = { A = "1" }\n'
+    project = LockProject(repo, text).base()
+    project.lock()
+    project.config(text.replace(old, new))
+    assert project.lines() == ["source changed  settings mcp-servers"]
 
 
 @pytest.mark.case("lock:F12")

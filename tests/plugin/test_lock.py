@@ -296,6 +296,37 @@ def test_reports(locked: LockProject, run: Run) -> None:
     assert "source changed  rule tone" in locked.repo.path("o.json").read_text()
 
 
+def _results(locked: LockProject, run: Run) -> list[tuple[str, str, str]]:
+    """Of every SARIF result the code, the file and the level."""
+    run("--reqfile-sarif", "o.sarif", "--reqfile")
+    results = json.loads(locked.repo.path("o.sarif").read_text())["runs"][0]["results"]
+    places = [result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in results]
+    return sorted(
+        (one["properties"]["rule"], place, one.get("level", "warning"))
+        for one, place in zip(results, places, strict=True)
+    )
+
+
+@pytest.mark.case("lock:Y7")
+@pytest.mark.case("lock:Y8")
+def test_codes_of_drift(locked: LockProject, run: Run) -> None:
+    """AR981 at the source or the lock, AR982 at the output; with ``enforce = false`` nothing that fails."""
+    locked.write("rules/tone.md", "new")
+    locked.repo.write("CLAUDE.md", "new\n")
+    assert _results(locked, run) == [
+        ("AR981", ".ai-rulez/rules/tone.md", "error"),
+        ("AR982", "CLAUDE.md", "error"),
+    ]
+    locked.config("[lock]\nenforce = false\n")
+    assert {level for _, _, level in _results(locked, run)} == {"warning"}
+    locked.config("")
+    locked.write("ai-rulez.lock", "version = 1\n")
+    assert _results(locked, run) == [("AR981", LOCK, "error")]
+    locked.config("[lock]\nenforce = true\n")
+    (locked.folder / "ai-rulez.lock").unlink()
+    assert _results(locked, run) == [("AR981", LOCK, "error")]
+
+
 def test_the_cache_can_be_switched_off(locked: LockProject, run: Run) -> None:
     """Nothing is kept then."""
     run("--reqfile-lock-no-cache", LOCK).assert_outcomes(passed=3)
