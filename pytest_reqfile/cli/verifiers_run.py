@@ -11,6 +11,7 @@ from pytest_reqfile import __version__
 from pytest_reqfile.cli.models import llm_options, with_models
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.errors import GitError, ReqfileError, UsageError
+from pytest_reqfile.lock.imported import fetched_content
 from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.places import find_project, user_config_folder
 from pytest_reqfile.project.values import Project
@@ -66,7 +67,7 @@ def load_here(*, local: bool, ahead: Ahead | None = None) -> Project:
     place = find_project(current_folder(), top=top, user_config=user_config_folder(environment))
     if place is None:
         raise UsageError(NO_PROJECT)
-    return load_project(place, local=local)
+    return load_project(place, local=local, fetched=fetched_content(place, environment))
 
 
 def _run(arguments: argparse.Namespace) -> VerifierReport:

@@ -112,7 +112,7 @@ class Fetcher:
             try:
                 self._answers[key] = ask()
             except ReqfileError as error:
-                self._answers[key] = type(error)(f"{place.shown}: {error}")
+                self._answers[key] = type(error)(f"{place.shown}: {' '.join(str(error).split())}")
         answer = self._answers[key]
         if isinstance(answer, ReqfileError):
             raise answer

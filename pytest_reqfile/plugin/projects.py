@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from pytest_reqfile.errors import FileError, FormatError, GitError, Problem, UsageError
+from pytest_reqfile.lock.imported import fetched_content
 from pytest_reqfile.outcome import Location, Outcome
 from pytest_reqfile.plugin.checklists import Checklists
 from pytest_reqfile.plugin.verifier_results import SharedResults
@@ -69,7 +70,7 @@ class OpenedProject:
             self.usage = error
 
     def _open(self, place: Place) -> VerifierRun:
-        project = self._project = load_project(place, local=True)
+        project = self._project = load_project(place, local=True, fetched=fetched_content(place, self._environment))
         options = self._options.run
         if options.generator == ("lock",):
             from pytest_reqfile.lock.drift import lock_drift

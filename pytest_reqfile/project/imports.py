@@ -110,7 +110,7 @@ class _Importer:
         folder = self._folder_of(source)
         if folder is None:
             return
-        content = _content_folder(folder, source.path)
+        content = folder if _is_fetched(source) else _content_folder(folder, source.path)
         if content is None:
             expected = ", ".join((_CONFIG_FOLDER, *CONTENT_FOLDERS))
             self._refuse(source, f"it holds no content (expected one of the folders {expected})")
@@ -167,7 +167,7 @@ class _Importer:
             self._problem(source, message)
 
     def _folder_of(self, source: Source) -> Path | None:
-        """The real folder a source names; None (and a report) where there is none."""
+        """The real folder a source names, of a fetched one its content; None (and a report) where there is none."""
         if source.local_override is not None:
             return self._override(source, source.local_override)
         if not source.is_git:
@@ -224,6 +224,11 @@ class _Importer:
         self._notes.append(_at(source, message))
 
 
+def _is_fetched(source: Source) -> bool:
+    """Whether its content comes from elsewhere: then the lock knows which folder that is, and what is in it."""
+    return source.is_git and source.local_override is None
+
+
 def _folder_at(place: Place, text: str) -> Path:
     """The folder at ``text``, seen from the project's root; symlinks on the way are resolved."""
     folder = Walk(place.root / text).root
@@ -273,8 +278,9 @@ def _is(kind: EntryKind, walk: Walk, path: str) -> bool:
 def _skill_folders(folder: Path, source: Source) -> Iterator[Path]:
     """Where in ``folder`` an installed skill is: at its path, or if none is written, in the folder itself."""
     walk = Walk(folder)
+    fetched = _is_fetched(source)
     below = normalised(source.path or f"skills/{source.name}")
-    if below and _is("file", walk, f"{below}/{_SKILL_FILE}"):
+    if not fetched and below and _is("file", walk, f"{below}/{_SKILL_FILE}"):
         yield folder / below
-    if not source.path and _is("file", walk, _SKILL_FILE):
+    if (fetched or not source.path) and _is("file", walk, _SKILL_FILE):
         yield folder

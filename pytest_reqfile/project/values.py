@@ -177,7 +177,7 @@ class Source:
 
 
 Fetched = Callable[[Source], Path | str]
-"""Finds the content folder of a git source on this machine, or says for people why there is none."""
+"""Finds the content folder of a git source on this machine (what its lock entry digests), or says why there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,7 +166,7 @@ def test_links_in_content_of_others_are_never_followed(tmp_path: Path) -> None:
 
 
 def test_git_sources_are_unavailable_until_fetched(tmp_path: Path) -> None:
-    """Without a tree nothing that depends on it may pass; with one it is read from there."""
+    """Without a tree nothing that depends on it may pass; with one its content is read, and no other folder of it."""
     project = ProjectFolder(
         tmp_path / "repo",
         '[[includes]]\nname = "corp"\nsource = "https://h.invalid/r"\n'
@@ -178,8 +178,10 @@ def test_git_sources_are_unavailable_until_fetched(tmp_path: Path) -> None:
         ("lint", "its content is not on this machine"),
     ]
     cache = tmp_path / "cache"
-    (cache / ".ai-rulez/rules").mkdir(parents=True)
-    (cache / ".ai-rulez/rules/a.md").write_text("# A\n")
+    for folder in (".ai-rulez/rules", "rules"):
+        (cache / folder).mkdir(parents=True)
+    (cache / "rules/a.md").write_text("# A\n")
+    (cache / ".ai-rulez/rules/b.md").write_text("# B\n")
 
     def fetched(source: Source) -> Path | str:
         return cache if source.name == "corp" else "not pinned in ai-rulez.lock"
