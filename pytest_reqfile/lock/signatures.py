@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from importlib.util import find_spec
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.errors import FileError, ReqfileError
@@ -87,7 +87,7 @@ def check_signatures(place: Place, lock: Lock, policy: SigningPolicy, now: datet
     """Whether enough of those who may have signed what ``lock`` pins."""
     if not policy.trust:
         return Signatures(errors=("[signing] requires a signature of the lock and names no signer whom it trusts",))
-    if find_spec("sigstore") is None or find_spec("cryptography") is None:
+    if not _is_installed():
         return Signatures(errors=(INSTALL,))
     try:
         return _Check(place, subject_of(lock), policy, now).run()
@@ -95,6 +95,13 @@ def check_signatures(place: Place, lock: Lock, policy: SigningPolicy, now: datet
         return Signatures(errors=error.messages)
     except RootError as error:
         return Signatures(errors=(f"AR725 trusted-root-unavailable: {error}",))
+
+
+def _is_installed() -> bool:
+    try:
+        return all(import_module(name) for name in ("cryptography", "sigstore"))
+    except ImportError:
+        return False
 
 
 class _Check:
