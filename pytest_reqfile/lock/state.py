@@ -55,6 +55,8 @@ _CODES: Final[dict[Scope, str]] = {
     "output": "AR982",
     "served": "AR995",
 }
+PART_CODES: Final[dict[str, str]] = {part: _CODES[scope] for scope, part in _PART_OF.items() if scope in _CODES}
+"""Under which code the differences of a part are tuned; approvals are no drift."""
 _CONFIG: Final = "config.toml"
 WIRE_VERSION: Final = 1
 

@@ -19,7 +19,8 @@ from pytest_reqfile.lock.file import LOCK_NAME, LockFile
 from pytest_reqfile.lock.opening import leaf_cache, lock_file, open_tools
 from pytest_reqfile.lock.remotes import remote_sources
 from pytest_reqfile.lock.requirements import REQFILE_LOCK, check_requirements, requirements_lock
-from pytest_reqfile.lock.state import LockState, parts_of, state_from_wire, state_to_wire, take_state
+from pytest_reqfile.lock.severities import lenient_codes
+from pytest_reqfile.lock.state import PART_CODES, LockState, parts_of, state_from_wire, state_to_wire, take_state
 from pytest_reqfile.lock.values import Lock
 from pytest_reqfile.lock.vouching import must_be_vouched, vouched
 from pytest_reqfile.outcome import Outcome
@@ -227,15 +228,17 @@ def _compare_project(place: Place, tools: Tools, lock: Lock | None) -> Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Demands:
-    """What a configuration says of its lock: ``enforced`` makes differences fail the run, ``vouched`` (approvals or
-    signatures are asked for) those of the lock itself."""
+    """What a configuration says of its lock: ``enforced`` makes differences fail the run, but for those of ``lenient``
+    codes, ``vouched`` (approvals or signatures are asked for) those of the lock itself."""
 
     enforced: bool
+    lenient: frozenset[str] = frozenset()
     vouched: bool = False
     has_remotes: bool = False
 
     def blocks(self, part: str) -> bool:
-        return self.enforced or (self.vouched and part == "lock")
+        fails = self.enforced and PART_CODES[part] not in self.lenient
+        return fails or (self.vouched and part == "lock")
 
 
 def _demands(place: Place | None, lock: Lock | None) -> _Demands:
@@ -244,12 +247,13 @@ def _demands(place: Place | None, lock: Lock | None) -> _Demands:
         return _Demands(enforced=lock is not None)
     try:
         config = load_config(place).config
-        asked_for = must_be_vouched(config)
+        asked_for, lenient = must_be_vouched(config), lenient_codes(config)
     except FormatError:
         return _Demands(enforced=lock is not None)
     enforce = config.lock.enforce
     return _Demands(
         enforced=lock is not None if enforce is None else enforce,
+        lenient=lenient,
         vouched=asked_for,
         has_remotes=bool(remote_sources(config)),
     )

@@ -327,6 +327,21 @@ def test_codes_of_drift(locked: LockProject, run: Run) -> None:
     assert _results(locked, run) == [("AR981", LOCK, "error")]
 
 
+def test_codes_of_drift_are_tuned(locked: LockProject, mode: tuple[str, ...]) -> None:
+    """``[lint.severity]`` makes a part advisory by its code; a word nobody knows leaves it an error."""
+    locked.write("rules/tone.md", "new")
+    locked.repo.write("CLAUDE.md", "new\n")
+    for severity, outcome in (
+        ('AR982 = "warning"', "1 failed, 1 passed, 1 advisory"),
+        ('AR981 = "off"', "1 failed, 1 passed, 1 advisory"),
+        ('AR981 = "info"\nAR982 = "info"', "1 passed, 2 advisory"),
+        ('AR981 = "mild"', "2 failed, 1 passed"),
+    ):
+        locked.config(f"[lint.severity]\n{severity}\n")
+        done = locked.repo.pytest(LOCK, *mode)
+        assert (done.code, f" {outcome} in " in done.out) == (int("failed" in outcome), True), done.out
+
+
 def test_the_cache_can_be_switched_off(locked: LockProject, run: Run) -> None:
     """Nothing is kept then."""
     run("--reqfile-lock-no-cache", LOCK).assert_outcomes(passed=3)
