@@ -11,8 +11,9 @@ from typing import Any, Final, cast
 import pytest
 
 from pytest_reqfile import __version__
-from pytest_reqfile.errors import GitError
+from pytest_reqfile.errors import GitError, ReqfileError
 from pytest_reqfile.outcome import Location, Outcome, Subject, from_wire
+from pytest_reqfile.plugin.plans import ItemPlan
 from pytest_reqfile.plugin.recorder import Recorder
 from pytest_reqfile.reports.run_report import (
     ItemResult,
@@ -72,6 +73,8 @@ class Places:
     """Where files lie, seen from the root of the repository that pytest runs in."""
 
     def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._plans: dict[str, dict[str, ItemPlan]] = {}
         self._rootdir = canonical(config.rootpath)
         starts = (self._rootdir, canonical(config.invocation_params.dir))  # --rootdir may lie above the repository
         self._root = canonical(nearest_repository(next(filter(is_inside_repository, starts), self._rootdir)))
@@ -93,6 +96,21 @@ class Places:
         """The repository path of the file that a node id names."""
         return self.below_root(os.path.normpath(self._rootdir / nodeid.partition("::")[0]))
 
+    def plan_of_node(self, nodeid: str) -> ItemPlan | None:
+        """The item as it was before it ran; None where its file says nothing of it any more."""
+        file, _, name = nodeid.partition("::")
+        if file not in self._plans:
+            self._plans[file] = self._plans_in(Path(os.path.normpath(self._rootdir / file)))
+        return self._plans[file].get(name)
+
+    def _plans_in(self, path: Path) -> dict[str, ItemPlan]:
+        from pytest_reqfile.plugin.state import state_of
+
+        try:
+            return {plan.name: plan for plan in state_of(self._config).plans(path)}
+        except ReqfileError:
+            return {}
+
 
 def _item(nodeid: str, wire: Mapping[str, Any], recorder: Recorder, places: Places) -> ItemResult:
     if wire.get("before") is not None:
@@ -100,7 +118,7 @@ def _item(nodeid: str, wire: Mapping[str, Any], recorder: Recorder, places: Plac
         return replace(found, outcome=broken_off(found.outcome, str(wire["lost"])))
     if "lost" in wire or "skipped" in wire:
         file = places.of_node(nodeid)
-        lost = lost_outcome(nodeid, file, str(wire.get("lost", "")))
+        lost = lost_outcome(nodeid, file, str(wire.get("lost", "")), places.plan_of_node(nodeid))
         if "skipped" in wire:
             lost = replace(lost, status="skipped", reason=str(wire["skipped"]) or "skipped")
         return ItemResult(nodeid=nodeid, file=file, outcome=lost)
@@ -110,8 +128,11 @@ def _item(nodeid: str, wire: Mapping[str, Any], recorder: Recorder, places: Plac
     return ItemResult(nodeid=nodeid, file=f"{folder}/{file}" if folder else file, outcome=outcome)
 
 
-def lost_outcome(nodeid: str, file: str, reason: str) -> Outcome:
-    """The error of an item whose outcome was lost, under the item's name, never a hole."""
+def lost_outcome(nodeid: str, file: str, reason: str, plan: ItemPlan | None = None) -> Outcome:
+    """The error of an item whose outcome was lost, under the item's name, never a hole.
+
+    What its ``plan`` says is known all the same: its line, and what a labeled example expects.
+    """
     name = nodeid.partition("::")[2]
     owner, _, check = name.partition("/")
     return Outcome(
@@ -119,8 +140,9 @@ def lost_outcome(nodeid: str, file: str, reason: str) -> Outcome:
         owner=owner or file,
         check=check,
         status="error",
-        declared=Location(path=file, line=1),
+        declared=Location(path=file, line=plan.line if plan is not None else 1),
         reason=reason or "the item ended without a result",
+        details={"label": plan.label} if plan is not None and plan.label is not None else {},
     )
 
 

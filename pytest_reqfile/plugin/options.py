@@ -344,23 +344,10 @@ def _written(config: pytest.Config) -> Iterator[tuple[str, Path]]:
         yield "--reqfile-log", log
 
 
-def generator(config: pytest.Config) -> tuple[str, ...]:
-    """The words of the command that regenerates outputs. Raises pytest.UsageError for one that is none."""
-    text = value(config, "generator")
-    if text is None:
-        return ()
-    import shlex
-
-    try:
-        return tuple(shlex.split(text))
-    except ValueError as error:
-        option = _BY_NAME["generator"]
-        given = option.flag if config.getoption(option.dest) else option.ini
-        reason = str(error)[:1].lower() + str(error)[1:]
-        raise pytest.UsageError(
-            f"{given}: expected ai-rulez, lock or a command as for a shell, found {text!r} ({reason}); close the "
-            "quote, or put a backslash before it"
-        ) from None
+def given_as(config: pytest.Config, name: str) -> str:
+    """How the user gave an option: the flag, or the ini key."""
+    option = _BY_NAME[name]
+    return option.flag if config.getoption(option.dest) else option.ini
 
 
 def names_a_mission(config: pytest.Config, path: Path) -> bool:

@@ -29,7 +29,7 @@ class ItemPlan:
 
     ``line`` is 1-based. ``base`` is the absolute folder that the outcome's paths are relative to. ``source`` is the
     declaration behind it, where several are planned together; ``log`` gives what the run log says besides, as the JSON
-    text of a list of lines.
+    text of a list of lines. ``label`` is what a labeled example expects, known before it runs.
     """
 
     name: str
@@ -39,6 +39,7 @@ class ItemPlan:
     base: str
     source: object = None
     log: Callable[[], str | None] | None = None
+    label: str | None = None
 
 
 def load_plan(path: str, problems: tuple[Problem, ...], base: str) -> ItemPlan:

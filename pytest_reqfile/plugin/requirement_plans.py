@@ -9,6 +9,7 @@ from pytest_reqfile.plugin import marks
 from pytest_reqfile.plugin.opened import CheckKey, DecisionSource, OpenedRepository
 from pytest_reqfile.plugin.plans import ItemPlan, load_plan, skipped_plan
 from pytest_reqfile.reqfile.example_outcomes import CHECK_PREFIX, answers_with_probabilities, is_judged
+from pytest_reqfile.reqfile.examples import Example
 from pytest_reqfile.reqfile.values import DecisionCheck, Requirement
 
 
@@ -58,4 +59,5 @@ def _example_plans(opened: OpenedRepository, requirement: Requirement) -> Iterat
             markers=marks.of_example(requirement, measured=measured, judged=judged),
             evaluate=partial(opened.evaluate_example, requirement, example),
             base=opened.repository.root,
+            label=example.label.expected if isinstance(example, Example) else None,
         )

@@ -10,6 +10,7 @@ import pytest
 from pytest_reqfile.errors import GitError, UsageError
 from pytest_reqfile.plugin import options
 from pytest_reqfile.plugin.checklists import Checklists
+from pytest_reqfile.plugin.generators import generator
 from pytest_reqfile.plugin.narrowing import Narrowing
 from pytest_reqfile.plugin.projects import VerifierOptions
 from pytest_reqfile.project.values import Place
@@ -34,7 +35,7 @@ def verifier_options(
         profile=options.value(config, "profile"),
         role=options.value(config, "role"),
         allow_exec=is_allowed(options.is_on(config, "allow_exec"), environment),
-        generator=options.generator(config),
+        generator=generator(config),
         exec_flag="--reqfile-allow-exec",
         test_command="pytest",
     )

@@ -84,6 +84,7 @@ def _example_plans(project: OpenedProject, verifier: SpecVerifier, name: str) ->
             markers=markers,
             evaluate=partial(project.evaluate_example, verifier, example, check),
             base=project.base,
+            label=example.expect,
         )
     if not verifier.examples and project.run.declarations.settings.require_examples:
         yield ItemPlan(

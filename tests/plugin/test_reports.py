@@ -16,6 +16,7 @@ import pytest
 from lxml import etree
 
 from tests.support import Repo
+from tests.support.projects import HEAD
 from tests.support.reports import physical_locations, read_html, read_json, read_junit, read_sarif
 from tests.support.requirements import OK, command, req, say
 
@@ -207,6 +208,38 @@ def test_a_dead_worker_leaves_no_hole(project: Repo) -> None:
     assert "error: 2 items not run: the run ended before" in done.out.splitlines()
     lines = {each["owner"]: (each["declared"]["line"], each["title"]) for each in project_json(project)["items"]}
     assert lines["B_DIES"] == (11, "Be good."), "a lost item is shown at its requirement"
+
+
+DEADLY_EXAMPLES = """
+[[verifiers]]
+id = "clean"
+rule = "style"
+when_changed = ["*.txt"]
+[verifiers.require.command]
+argv = ["sh", "-c", "test ! -e die.txt || kill -9 $PPID; sleep 5"]
+[[verifiers.examples]]
+name = "dies"
+files = { "die.txt" = "x" }
+changed = ["die.txt"]
+expect = "fail"
+"""
+
+
+def test_a_dead_worker_does_not_take_the_label_of_an_example(project: Repo) -> None:
+    """What an example expects is known before it runs, and counted whatever came of it."""
+    project.write("Reqfile.yaml", req(R=[command("test ! -e die || { kill -9 $PPID; sleep 5; }")]))
+    project.write(".reqfile/R/examples/violation-x/die", "x")
+    project.write(".ai-rulez/config.toml", HEAD)
+    project.write(".ai-rulez/rules/style.md", "# Style\n")
+    project.write(".ai-rulez/verifiers/t.toml", DEADLY_EXAMPLES)
+    done = project.pytest("-n", "1", "--reqfile-allow-exec", *options(), "Reqfile.yaml", ".ai-rulez/verifiers/t.toml")
+    assert done.code == 1
+    assert "labeled examples of 1 requirement: 0 with both classes, 1 with violations only, 0 with none" in done.out
+    assert "labeled examples of 1 verifier: 0 with both classes, 1 with violations only, 0 with none" in done.out
+    lost = {item["owner"]: item for item in project_json(project)["items"] if item["subject"] == "example"}
+    found = {owner: (item["status"], item["details"]["label"]) for owner, item in lost.items()}
+    assert found == {"R": ("error", "violation"), "clean": ("error", "fail")}
+    assert lost["clean"]["declared"]["line"] == 8
 
 
 BROKEN_WORKER = """
