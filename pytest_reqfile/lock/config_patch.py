@@ -1,20 +1,23 @@
-"""One constraint in the text of config.toml (seed 001 "Taking a new major version"; spec/lock.md 6.10)."""
+"""One constraint in the text of config.toml (seed 001 "Taking a new major version"; spec/lock.md 6.10).
+
+By our own positions rather than with tomlkit, which moves the tables of an array that others stand between.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from itertools import accumulate
+from typing import Final
 
 from pytest_reqfile.errors import FormatError, ReqfileError
 from pytest_reqfile.project.values import SourceTable
-from pytest_reqfile.syntax.toml import parse_toml
-
-if TYPE_CHECKING:
-    from tomlkit.items import Table
+from pytest_reqfile.syntax.nodes import Node
+from pytest_reqfile.syntax.toml import parse_toml, read_toml
 
 CONFIG: Final = "config.toml"
 _UNSAFE: Final = re.compile(r"[\"'\\\r\n]")
-_LINES: Final = re.compile(r"[\r\n]")
+_STRING: Final = re.compile(r"'(?!'')[^'\r\n]*'|\"(?!\"\")(?:[^\"\\\r\n]|\\[^\r\n])*\"")
+_HEADER: Final = "[["
 
 
 class PatchError(ReqfileError):
@@ -28,65 +31,57 @@ def with_constraint(text: str, table: SourceTable, name: str, constraint: str) -
     """
     if not constraint.strip() or _UNSAFE.search(constraint):
         raise PatchError(f"the constraint {constraint!r} cannot be written to {CONFIG}")
-    from tomlkit import parse, string
-    from tomlkit.exceptions import TOMLKitError
-
     try:
-        document = parse(text)
-        index, entry = _entry(document.get(table), table, name)
-        key, quote = _constraint(entry, table, name)
-        entry[key] = string(constraint, literal=quote == "'")
-        patched = document.as_string()
-    except TOMLKitError as error:
-        raise PatchError(f"{CONFIG} cannot be rewritten: {error}; edit it by hand") from error
+        root = read_toml(text, CONFIG)
+    except FormatError as error:
+        raise PatchError(f"{CONFIG} cannot be rewritten: {error}") from error
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+
+    def offset(node: Node) -> int:
+        return starts[node.line - 1] + node.column - 1
+
+    found = root.get(table)
+    items = found.items if found is not None and found.kind == "list" else ()
+    entries = [n for n, one in enumerate(items) if text.startswith(_HEADER, offset(one)) and _is_named(one, name)]
+    index = _only(entries, table, name)
+    key, value = _constraint(items[index], table, name)
+    written = _STRING.match(text, offset(value))
+    if written is None:
+        raise PatchError(f'the constraint of "{name}" spans lines in {CONFIG}; edit it by hand')
+    quote = written[0][0]
+    patched = f"{text[: written.start()]}{quote}{constraint}{quote}{text[written.end() :]}"
     _verify(text, patched, (table, index, key), constraint)
     return patched
 
 
-def _entry(found: object, table: SourceTable, name: str) -> tuple[int, Table]:
-    """The one ``[[table]]`` of that name, and its place among them; an inline array has none."""
-    from tomlkit.items import AoT
+def _is_named(entry: Node, name: str) -> bool:
+    node = entry.get("name") if entry.kind == "mapping" else None
+    return node is not None and node.value == name
 
-    tables = list(found.body) if isinstance(found, AoT) else []
-    places = [index for index, entry in enumerate(tables) if entry.get("name") == name]
+
+def _only(places: list[int], table: SourceTable, name: str) -> int:
+    """The place of the one ``[[table]]`` of that name; an inline array has none."""
     if not places:
         raise PatchError(f'no [[{table}]] entry named "{name}" in {CONFIG}; edit it by hand')
     if len(places) > 1:
         raise PatchError(f'{len(places)} [[{table}]] entries are named "{name}" in {CONFIG}; edit it by hand')
-    return places[0], tables[places[0]]
+    return places[0]
 
 
-def _constraint(entry: Table, table: SourceTable, name: str) -> tuple[str, str]:
-    """The key of the constraint, and the quote around its value."""
-    from tomlkit.items import String
-
-    key = next((key for key in ("version", "ref") if key in entry), None)
-    item = entry.item(key) if key is not None else None
-    if key is None or not isinstance(item, String):
+def _constraint(entry: Node, table: SourceTable, name: str) -> tuple[str, Node]:
+    """The key of the constraint, and its value."""
+    found = next(((key, node) for key in ("version", "ref") if (node := entry.get(key)) is not None), None)
+    if found is None or found[1].kind != "string":
         raise PatchError(f'the [[{table}]] entry named "{name}" has no constraint in {CONFIG}; edit it by hand')
-    written = item.as_string()
-    if _LINES.search(written) or written.startswith(('"""', "'''")):
-        raise PatchError(f'the constraint of "{name}" spans lines in {CONFIG}; edit it by hand')
-    return key, written[0]
+    return found
 
 
 def _verify(before: str, after: str, place: tuple[str, int, str], constraint: str) -> None:
-    """Whether the two texts differ within one line, and say the same but for that one value."""
-    start = next((n for n, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), 0)
-    shared = min(len(before), len(after)) - start
-    end = next((n for n in range(shared) if before[-1 - n] != after[-1 - n]), shared)
-    changed = before[start : len(before) - end] + after[start : len(after) - end]
-    if _LINES.search(changed) or not _says(before, after, place, constraint):
-        raise PatchError(f"{CONFIG} cannot be rewritten without changing more than the constraint; edit it by hand")
-
-
-def _says(before: str, after: str, place: tuple[str, int, str], constraint: str) -> bool:
+    """Whether both texts say the same but for that one value, whatever we believe to know of positions."""
     table, index, key = place
-    try:
-        old, new = parse_toml(before, CONFIG), parse_toml(after, CONFIG)
-        entries = old[table]
-        assert isinstance(entries, list)
-        entries[index][key] = constraint
-    except (FormatError, KeyError, IndexError):
-        return False
-    return old == new
+    old, new = parse_toml(before, CONFIG), parse_toml(after, CONFIG)
+    entries = old[table]
+    assert isinstance(entries, list)
+    entries[index][key] = constraint
+    if repr(old) != repr(new):
+        raise PatchError(f"{CONFIG} cannot be rewritten without changing more than the constraint; edit it by hand")
