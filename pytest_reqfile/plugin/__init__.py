@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_reqfile.plugin import options
-from pytest_reqfile.plugin.generators import generator
 from pytest_reqfile.plugin.names import concerns_us, is_ours
 from pytest_reqfile.plugin.recorder import ADVISORY, LINKS, Recorder
 
@@ -43,7 +42,10 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     options.check_report_paths(config)
-    generator(config)
+    if options.value(config, "generator") is not None:
+        from pytest_reqfile.plugin.generators import generator
+
+        generator(config)
     config.pluginmanager.register(Recorder(config), "reqfile-recorder")
     if config.pluginmanager.hasplugin("xdist"):
         from pytest_reqfile.plugin.workers import XdistHooks
