@@ -9,11 +9,12 @@ from typing import Final
 
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.oracle.digests import Artifact, sha256_digest
-from pytest_reqfile.workspace.evidence import holds_any, make_private_folder, read_evidence, write_private
+from pytest_reqfile.workspace.evidence import holds_any, make_once, make_private_folder, read_evidence, write_private
 from pytest_reqfile.workspace.paths import canonical
 
 CLAIMS: Final = "worker-claims.json"
 REVIEW: Final = "review-evidence.json"
+RECEIPTS: Final = "oracle"
 NOTES: Final = "notes.json"
 ENVIRONMENT: Final = "environment.json"
 
@@ -61,8 +62,13 @@ def open_sink(folder: Path, root: Path) -> Sink:
         raise UsageError(f"the sink {folder} is inside the reviewed workspace {root}; choose a folder outside of it")
     number = 1
     chosen = real
-    while holds_any(chosen, (CLAIMS, REVIEW, "oracle")):
+    while holds_any(chosen, (CLAIMS, REVIEW)) or not _is_ours(chosen):
         number += 1
         chosen = real / f"run-{number}"
-    make_private_folder(chosen)
     return Sink(folder=chosen)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Makes ``folder`` and the place of its receipts, which only the first of several runs can."""
+    make_private_folder(folder)
+    return make_once(folder / RECEIPTS)

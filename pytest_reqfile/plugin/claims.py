@@ -11,6 +11,7 @@ import pytest
 from pytest_reqfile.errors import FileError
 from pytest_reqfile.oracle.assembly import assemble
 from pytest_reqfile.oracle.classify import Ending, blocked
+from pytest_reqfile.oracle.mission import Mission
 from pytest_reqfile.oracle.reading import read_mission
 from pytest_reqfile.oracle.sink import Sink
 from pytest_reqfile.oracle.summary import summary_lines
@@ -46,16 +47,18 @@ def write_claims(
 def _assemble(path: Path, folder: str, root: Path, outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     mission = read_mission(read_if_there(path) or b"", path.name)
     sink = Sink(folder=Path(folder))
-    found, taint = _left_by_session(sink)
+    found, taint = _left_by_session(sink, mission)
     assembled = assemble(mission, (*outcomes, *found), sink, root, taint=taint)
     return summary_lines(mission, assembled, folder)[-2:]
 
 
-def _left_by_session(sink: Sink) -> tuple[tuple[Outcome, ...], Ending | None]:
+def _left_by_session(sink: Sink, mission: Mission) -> tuple[tuple[Outcome, ...], Ending | None]:
     """Outcomes of all that ran, reported by pytest or not, and what holds for the whole run; nothing before it ran."""
     if sink.artifact(RUN) is None:
         return (), None
     left = json.loads(sink.read(RUN))
+    if left["mission"] != mission.digest:
+        return (), blocked("source-drift", "the mission was changed while it was verified")
     taint = left["taint"]
     ending = None if taint is None else blocked(taint["reason"], taint["explanation"])
     return tuple(map(from_wire, left["outcomes"])), ending

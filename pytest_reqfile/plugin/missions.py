@@ -30,12 +30,16 @@ from pytest_reqfile.workspace.run_folder import shared_once
 
 RUN: Final = "run.json"
 """In the sink: what every command came to, which reports may not tell (``-x``, Ctrl-C), and a changed workspace."""
-_MARK: Final = b'"verificationOracle"'
+_MARKS: Final = (b'"verificationOracle"', b'"acceptanceCriteria"', b'"mustNotRegress"')
+"""What is a mission even where the oracle is missing, which must then be told."""
 
 
 def looks_like_mission(path: Path) -> bool:
     """Whether a JSON file that was named on the command line asks for a verification."""
-    return path.suffix == ".json" and _MARK in (read_if_there(path) or b"")
+    if path.suffix != ".json":
+        return False
+    data = read_if_there(path) or b""
+    return any(mark in data for mark in _MARKS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,4 +124,5 @@ class OpenedMission:
 def _leave(session: OracleSession, sink: Sink) -> None:
     taint = session.final_check()
     found = None if taint is None else {"reason": taint.blocked, "explanation": taint.explanation}
-    sink.write_json(RUN, {"outcomes": [to_wire(outcome) for outcome in session.outcomes], "taint": found})
+    outcomes = [to_wire(outcome) for outcome in session.outcomes]
+    sink.write_json(RUN, {"mission": session.mission.digest, "outcomes": outcomes, "taint": found})

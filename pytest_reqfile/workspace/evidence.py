@@ -27,6 +27,17 @@ def make_private_folder(folder: Path) -> None:
         raise UsageError(f"cannot use {folder} for evidence: it is not writable")
 
 
+def make_once(folder: Path) -> bool:
+    """Make ``folder``, mode 0700; False where it is there already. Raises ``UsageError`` where it cannot be made."""
+    try:
+        folder.mkdir(mode=_PRIVATE_FOLDER)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise UsageError(f"cannot use {folder.parent} for evidence: {error.strerror}") from error
+    return True
+
+
 def holds_any(folder: Path, names: tuple[str, ...]) -> bool:
     """Whether one of ``names`` is in ``folder``, whatever it is."""
     return any(os.path.lexists(folder / name) for name in names)

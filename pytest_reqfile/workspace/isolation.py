@@ -24,6 +24,7 @@ from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import remove_folder
 from pytest_reqfile.workspace.locked_folder import locked_folder
 from pytest_reqfile.workspace.manifest import Manifest, look_again, take_manifest
+from pytest_reqfile.workspace.mounts import mounts_below, service_sockets
 from pytest_reqfile.workspace.processes import Cancellation, CommandResult, run_command
 from pytest_reqfile.workspace.tree_copy import copy_tree, outer_git_folders
 
@@ -166,8 +167,12 @@ class IsolatedWorkspace:
             "environment": dict(env),
             "root": str(self.root),
             "folder": str(self.folder),
-            "overlays": [{"lower": str(a.lower), "upper": str(a.upper), "work": str(a.work)} for a in overlays],
+            "overlays": [
+                {"lower": str(a.lower), "upper": str(a.upper), "work": str(a.work), "mounts": mounts_below(a.lower)}
+                for a in overlays
+            ],
             "private": self._setup.private,
+            "hidden": service_sockets() if self._setup.private else [],
             "writable": [] if self._private_tmp else [str(self._scratch / "tmp")],
             "tmp": str(self._scratch / "tmp") if self._private_tmp else None,
             "temporary_folders": [folder for folder in _TEMPORARY_FOLDERS if os.path.isdir(folder)],

@@ -37,7 +37,6 @@ _SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 - mounted anew
 _DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 # What docker keeps read-only, for the same reason: writing there changes the machine.
 _PROC_READ_ONLY: Final = ("sys", "sysrq-trigger", "irq", "bus", "fs")
-_CONTAINER_SOCKETS: Final = ("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock")
 _NOT_STARTED, _GIVE_UP_SECONDS = 125, 5.0
 _COOKIE: Final = "REQFILE_RUN"  # process_tree.COOKIE, by which our caller finds what we started
 
@@ -311,7 +310,8 @@ def _handle(path: str) -> str:
 
 
 def _bind(source: str, target: str) -> None:
-    _mount(source, target, None, _BIND)
+    """With what is mounted below it."""
+    _mount(source, target, None, _BIND | _REC)
 
 
 def _read_only(path: str, on: bool, *, recursive: bool = False) -> None:
@@ -338,9 +338,8 @@ def _build_mounts(plan: Plan) -> None:
     for name in _PROC_READ_ONLY:
         if os.path.exists(f"/proc/{name}"):
             _bind(f"/proc/{name}", f"/proc/{name}")
-    for path in _CONTAINER_SOCKETS:
-        if os.path.exists(path):
-            _bind("/dev/null", path)
+    for path in plan["hidden"]:
+        _bind("/dev/null", path)
     _read_only("/", True, recursive=True)
     for path in (*writable, "/proc", _SHARED_MEMORY):
         _read_only(path, False)
@@ -369,21 +368,21 @@ def _overlays(plan: Plan) -> list[str]:
         # Without a redirect a folder of the lower side cannot be renamed; only real root may have that.
         extra = ",userxattr" if plan["user"] else ",redirect_dir=on"
         _mount("overlay", area["lower"], "overlay", 0, f"lowerdir={lower},upperdir={upper},workdir={work}{extra}")
+        for path, handle in area["mounts"].items():  # an overlay shows one file system only
+            _bind(handle, path)
     return [area["lower"] for area in plan["overlays"]]
 
 
 def _devices() -> None:
     """A /dev with nothing that leads to a disk: root may write to devices whatever is read-only."""
     nodes = {name: _handle(f"/dev/{name}") for name in _DEVICES if os.path.exists(f"/dev/{name}")}
-    terminals = _handle("/dev/pts") if os.path.isdir("/dev/pts") else None
     _mount("tmpfs", "/dev", "tmpfs", _NOSUID, "mode=0755,size=64k")
     for name, node in nodes.items():
         os.close(os.open(f"/dev/{name}", os.O_CREAT | os.O_WRONLY, 0o666))
         _bind(node, f"/dev/{name}")
-    if terminals is not None:
-        os.mkdir("/dev/pts")
-        _bind(terminals, "/dev/pts")
-        os.symlink("pts/ptmx", "/dev/ptmx")
+    os.mkdir("/dev/pts")  # terminals of its own: root could write to those of the machine
+    _mount("devpts", "/dev/pts", "devpts", _NOSUID | _NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
+    os.symlink("pts/ptmx", "/dev/ptmx")
     for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         os.symlink(f"/proc/self/{target}", f"/dev/{name}")
     os.mkdir(_SHARED_MEMORY)
@@ -394,6 +393,7 @@ def _open_handles(plan: Plan) -> None:
     """Inside the new namespace, as overlayfs wants it, and before /tmp is covered, which may hide them."""
     for area in plan["overlays"]:
         area["handles"] = {key: _handle(area[key]) for key in ("lower", "upper", "work")}
+        area["mounts"] = {path: _handle(path) for path in area["mounts"]}
 
 
 if __name__ == "__main__":

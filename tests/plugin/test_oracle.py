@@ -91,3 +91,44 @@ def test_a_bad_mission_blocks_everything(reviewed: Repo, run: Run) -> None:
     result = run(str(path))
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*blocked (oracle-invalid)*"])
+
+
+def test_missions_of_one_name_do_not_share_a_sink(reviewed: Repo, run: Run) -> None:
+    """Each has its claims; nothing is overwritten."""
+    sink = reviewed.home / "sink"
+    for name in ("one", "two"):
+        reviewed.home.joinpath(name).mkdir()
+        oracle = [{"checkId": name, "command": "true", "expectedExitCode": 0}]
+        (reviewed.home / name / "mission.json").write_text(json.dumps({"verificationOracle": oracle}))
+    paths = [str(reviewed.home / name / "mission.json") for name in ("one", "two")]
+    run(*paths, "--reqfile-oracle-sink", str(sink)).assert_outcomes(passed=2)
+    found = [_claims(folder)["checks"] for folder in (sink / "mission", sink / "mission" / "run-2")]
+    assert [[check["checkId"] for check in checks] for checks in found] == [["one"], ["two"]]
+
+
+def test_a_mission_without_an_oracle_is_blocked(reviewed: Repo, run: Run) -> None:
+    """Named, it is one item: no tests at all could pass for a success."""
+    path = reviewed.home / "bare.json"
+    path.write_text(json.dumps({"acceptanceCriteria": [{"id": "AC-1", "text": "t", "checkId": "C"}]}))
+    result = run(str(path), "--reqfile-oracle-sink", str(reviewed.home / "sink"))
+    result.assert_outcomes(errors=1)
+    assert result.ret == 1
+    (claim,) = _claims(reviewed.home / "sink")["claims"]
+    assert claim["text"].startswith("[blocked] ")
+
+
+def test_a_mission_that_changes_meanwhile_is_blocked(reviewed: Repo) -> None:
+    """The claims must be about the brief that was run, not about an easier one."""
+    mission = reviewed.home / "mission.json"
+    easier = json.loads(_mission())
+    easier["verificationOracle"], easier["acceptanceCriteria"] = (easier[key][:1] for key in list(easier)[:2])
+    (reviewed.home / "changing.py").write_text(
+        "from pathlib import Path\n"
+        f"def pytest_runtest_teardown(): Path({str(mission)!r}).write_text({json.dumps(easier)!r})\n"
+    )
+    arguments = (str(mission), "--reqfile-oracle-sink", str(reviewed.home / "sink"), "-p", "changing")
+    done = reviewed.pytest(*arguments, env={"PYTHONPATH": str(reviewed.home)})
+    assert "oracle: blocked" in done.out, done.out + done.err
+    claims = _claims(reviewed.home / "sink")
+    assert [claim["text"].partition("]")[0] for claim in claims["claims"]] == ["[blocked"]
+    assert any("the mission was changed while it was verified" in line for line in claims["limitations"])
