@@ -13,6 +13,7 @@ from pytest_reqfile.errors import FileError
 from pytest_reqfile.reqfile.answers import Answers, AnswersError, answer_key
 from pytest_reqfile.reqfile.endpoints import EndpointError, MissingKeyError, endpoint_of
 from pytest_reqfile.reqfile.jev import Jev, JevError, ModelAnswer
+from pytest_reqfile.reqfile.patience import Patience
 from pytest_reqfile.reqfile.settings import DecisionSettings
 from pytest_reqfile.reqfile.threads import in_threads
 from pytest_reqfile.workspace.environment import Environment
@@ -77,6 +78,7 @@ class Service:
     transport: Transport
     announce: Callable[[str], None] = _unannounced
     gates: Gates = field(default_factory=Gates)
+    patience: Patience = field(default_factory=Patience)
     _told: set[str] = field(default_factory=set)
 
     def tell(self, text: str) -> None:
@@ -190,13 +192,12 @@ class Asking:
         requests: Sequence[Request],
         replies: Sequence[dict[str, Reply]],
     ) -> None:
-        gate = self._service.gates.of(settings)
         open_requests = [
             (replace(request, questions=rest), found)
             for request, found in zip(requests, replies, strict=True)
             if (rest := {i: question for i, question in request.questions.items() if i not in found})
         ]
-        tasks = [partial(self._ask_one, jev, gate, request, found) for request, found in open_requests]
+        tasks = [partial(self._ask_one, jev, settings, request, found) for request, found in open_requests]
         if in_threads(tasks, settings.concurrency, self._is_cancelled):
             return
         self._end()
@@ -204,18 +205,25 @@ class Asking:
             for request, found in open_requests:
                 found.update({i: Failure(reason=STOPPED) for i in request.questions if i not in found})
 
-    def _ask_one(self, jev: Jev, gate: threading.Semaphore, request: Request, found: dict[str, Reply]) -> None:
-        answer: ModelAnswer | Failure
-        try:
-            with gate:
-                answer = Failure(reason=STOPPED) if self._stop.is_set() else jev.ask(request.state, request.questions)
-        except JevError as error:
-            answer = Failure(reason=str(error))
+    def _ask_one(self, jev: Jev, settings: DecisionSettings, request: Request, found: dict[str, Reply]) -> None:
+        with self._service.gates.of(settings):
+            answer = self._answer(jev, settings, request)
         with self._lock:
             if isinstance(answer, Failure):
                 found.update(dict.fromkeys(request.questions, answer))
             else:
                 self._keep(request, answer, found)
+
+    def _answer(self, jev: Jev, settings: DecisionSettings, request: Request) -> ModelAnswer | Failure:
+        patience = self._service.patience
+        over = STOPPED if self._stop.is_set() else patience.is_over(settings)
+        if over is not None:
+            return Failure(reason=over)
+        try:
+            with patience.request(settings):
+                return jev.ask(request.state, request.questions)
+        except JevError as error:
+            return Failure(reason=str(error))
 
     def _keep(self, request: Request, answer: ModelAnswer, found: dict[str, Reply]) -> None:
         """Kept under the model that answered, which may be newer than the one the run began with (spec 4.5)."""

@@ -9,6 +9,7 @@ from pytest_reqfile.outcome import Outcome
 from pytest_reqfile.reqfile.answers import Answers
 from pytest_reqfile.reqfile.asking import Asking, Service
 from pytest_reqfile.reqfile.jury import Jury
+from pytest_reqfile.reqfile.patience import Patience
 from pytest_reqfile.reqfile.plan import PlannedCheck, Selection, plan_checks
 from pytest_reqfile.reqfile.values import Edition
 from pytest_reqfile.workspace.environment import Environment
@@ -31,11 +32,17 @@ class Court:
         edition: Edition = "0.1",
         environment: Environment = KEYED,
         cancellation: Cancellation | None = None,
+        patience: Patience | None = None,
     ) -> None:
         self.catalog = catalog_of(files)
         assert self.catalog.problems == ()
         self.announced: list[str] = []
-        service = Service(environment=environment, transport=transport, announce=self.announced.append)
+        service = Service(
+            environment=environment,
+            transport=transport,
+            announce=self.announced.append,
+            patience=patience or Patience(),
+        )
         answers = Answers(cache) if cache is not None else None
         self.asking = Asking(service, answers=answers, cancellation=cancellation)
         self.jury = Jury(catalog=self.catalog, edition=edition, asking=self.asking)
