@@ -17,6 +17,7 @@ from pytest_reqfile.errors import FileError
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _APPEND: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _DEFAULT_MODE: Final = 0o666
+_MACHINE: Final = (("dev",), ("proc",))
 _LOCK_POLL_SECONDS: Final = 0.02
 
 
@@ -96,8 +97,13 @@ def _refuse_special(path: Path) -> None:
         mode = path.stat().st_mode
     except OSError:
         return  # nothing is there, or writing will say what is wrong
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    if _is_of_the_machine(path) or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise ValueError("not a regular file")
+
+
+def _is_of_the_machine(path: Path) -> bool:
+    """Whether it is a link like ``/dev/stdout``: that leads to a regular file where output is redirected to one."""
+    return path.is_symlink() and Path(os.path.realpath(path.parent)).parts[1:2] in _MACHINE
 
 
 def _write_new(path: Path, data: bytes, mode: int | None) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_reqfile.errors import FileError
-from pytest_reqfile.workspace.files import append_lines, temporary_folder, write_atomic
+from pytest_reqfile.workspace.files import append_lines, replaced_file, temporary_folder, write_atomic
 
 
 def mode(path: Path) -> int:
@@ -60,6 +60,17 @@ def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["null", "pipe"]
 
 
+def test_links_of_the_machine_are_never_replaced(tmp_path: Path) -> None:
+    """``/dev/stdout`` leads to a regular file where output is redirected to one; a rename would replace the link."""
+    with (tmp_path / "out").open("wb") as stream:
+        link = Path("/proc/self/fd", str(stream.fileno()))
+        if not link.is_symlink():
+            pytest.skip("no /proc here")
+        assert link.is_file()
+        with pytest.raises(FileError, match=rf"^cannot write {link}: not a regular file$"):
+            write_atomic(link, b"x")
+
+
 def test_other_names_of_the_file_keep_the_old_content(tmp_path: Path) -> None:
     """A hard link shows that the file is replaced and not written into."""
     (tmp_path / "one").write_bytes(b"old")
@@ -91,6 +102,43 @@ def test_the_longest_name(tmp_path: Path) -> None:
     name = "n" * os.pathconf(tmp_path, "PC_NAME_MAX")
     write_atomic(tmp_path / name, b"x")
     assert os.listdir(tmp_path) == [name]
+
+
+def test_a_file_that_is_replaced_for_good(tmp_path: Path) -> None:
+    """With the mode it had, and nothing beside it."""
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    with replaced_file(path, b"new"):
+        assert path.read_bytes() == b"new"
+    assert (path.read_bytes(), mode(path), os.listdir(tmp_path)) == (b"new", 0o640, ["file"])
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, FileError, SystemExit])
+def test_a_file_that_comes_back(tmp_path: Path, error: type[BaseException]) -> None:
+    """It is the very file that was there, whatever ended the block."""
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    before = path.stat()
+    with pytest.raises(error), replaced_file(path, b"new"):
+        raise error
+    after = path.stat()
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (b"old", ["file"])
+    assert (after.st_ino, after.st_mtime_ns, after.st_mode) == (before.st_ino, before.st_mtime_ns, before.st_mode)
+
+
+def test_a_file_that_cannot_be_replaced(tmp_path: Path) -> None:
+    """It stays, and the block is not entered; one that is missing is an error, too."""
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    with pytest.raises(TypeError), replaced_file(path, "no bytes"):  # type: ignore[arg-type]
+        raise AssertionError
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (b"old", ["file"])
+    with pytest.raises(FileError), replaced_file(tmp_path / "none", b"new"):
+        raise AssertionError
+    assert os.listdir(tmp_path) == ["file"]
 
 
 def test_append(tmp_path: Path) -> None:
