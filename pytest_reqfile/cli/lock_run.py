@@ -13,7 +13,7 @@ from pytest_reqfile.cli.lock_around import Surroundings
 from pytest_reqfile.cli.lock_targets import find_targets
 from pytest_reqfile.cli.session import absolute
 from pytest_reqfile.cli.terminal import Terminal
-from pytest_reqfile.errors import FormatError, ReqfileError
+from pytest_reqfile.errors import FormatError, ReqfileError, UsageError
 from pytest_reqfile.lock.changes import VOUCHING_HINT, Report, are_of_vouching
 from pytest_reqfile.lock.check import CheckOptions, Tools, check_project, renders_no_role
 from pytest_reqfile.lock.file import LockFile, LockFormatError
@@ -257,6 +257,8 @@ class _Run:
         subject = signable_subject(file.read(), file.name)
         output, text = self._flags.output, statement(subject)
         if output is not None:
+            if file.is_at(absolute(output)):
+                raise UsageError(f"--output {output} is the lock itself: name another file")
             write_atomic(absolute(output), text.encode())
             self._terminal.note(visible(f"wrote {output}"))
         if self._flags.format == "json":

@@ -63,6 +63,10 @@ class LockFile:
         """Where it is, absolute."""
         return self.walk.root / self.path
 
+    def is_at(self, path: Path) -> bool:
+        """Whether ``path`` names this very file."""
+        return path.parent.resolve() / path.name == self.place
+
     def read(self) -> Lock | None:
         """The lock; None where there is no such file. Raises ``LockFormatError``."""
         kind = self._kind()

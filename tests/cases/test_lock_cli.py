@@ -229,6 +229,11 @@ def test_subject(project: LockProject) -> None:
         '  "outputs_pinned": true\n}\n'
     )
     assert project.repo.run("lock", "--subject", "--format", "json").out == statement.decode()
+    before = _bytes(project)
+    for path in (".ai-rulez/ai-rulez.lock", "./.ai-rulez/rules/../ai-rulez.lock"):
+        done = project.repo.run("lock", "--subject", "--output", path)
+        assert (done.code, done.err) == (1, f"error: --output {path} is the lock itself: name another file\n")
+    assert _bytes(project) == before
     project.save(Lock())
     assert project.repo.run("lock", "--subject").code == 1
     project.save(replace(lock, tree="sha256:0"))
