@@ -14,7 +14,7 @@ from pytest_reqfile.verifiers.tree import Tree
 from pytest_reqfile.verifiers.words import go_quoted
 from pytest_reqfile.workspace.bulk import BulkReader
 from pytest_reqfile.workspace.git import Git
-from pytest_reqfile.workspace.git_ahead import PATCH, RENAMES, UNTRACKED, merging, resolving, thread_options
+from pytest_reqfile.workspace.git_ahead import PATCH, RENAMES, merging, resolving, thread_options
 from pytest_reqfile.workspace.paths import byte_order
 
 _TEXT_SAMPLE: Final = 8000
@@ -94,11 +94,12 @@ def _since(tree: Tree, revision: str, with_lines: bool) -> ChangeSet:
         git = _inside(tree)
         base = _merge_base(git, revision)
         # git looks at every file for each of the two, and there is more than one processor.
-        call = git.start(*UNTRACKED)
+        listing = tree.listing
         # The patch that was begun ahead costs nothing more.
-        with_lines = with_lines or git.has_begun(*thread_options(), *PATCH, base, "--")
-        tracked = _diff(tree, git, (base, "--"), with_lines)
-        listed = set(os.fsdecode(git.finish(call, UNTRACKED)).split("\0")) - {""}
+        begun = git.has_begun(*thread_options(), *PATCH, base, "--")
+        tracked = _diff(tree, git, (base, "--"), with_lines or begun)
+        tracked = (*tracked, *_unwatched(tree, git, base, tracked, with_lines))
+        listed = set(listing.untracked)
     except GitError as error:
         raise GitError(f"resolve changed files: {error}") from None
     # An untracked file counts as new, also where the index forgot a file that is still on disk.
@@ -106,6 +107,15 @@ def _since(tree: Tree, revision: str, with_lines: bool) -> ChangeSet:
     known = {change.path for change in kept}
     untracked = [Change(path=path, status="A", added=None) for path in listed - known]
     return ChangeSet(_sorted([*kept, *untracked]))
+
+
+def _unwatched(tree: Tree, git: Git, base: str, tracked: Iterable[Change], with_lines: bool) -> tuple[Change, ...]:
+    """What differs of the files of which git was told not to look."""
+    if not tree.listing.unwatched:
+        return ()
+    from pytest_reqfile.verifiers.unwatched import unwatched_changes
+
+    return unwatched_changes(tree, git, base, {change.path for change in tracked}, with_lines=with_lines)
 
 
 def _staged(tree: Tree, with_lines: bool) -> ChangeSet:

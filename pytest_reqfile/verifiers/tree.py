@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -11,11 +10,11 @@ from pytest_reqfile.errors import GitError
 from pytest_reqfile.workspace.bulk import FolderListing, list_folder, regular_files
 from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.git_ahead import IS_INSIDE
+from pytest_reqfile.workspace.git_listing import GitListing
 from pytest_reqfile.workspace.paths import byte_order, folder_of
 from pytest_reqfile.workspace.probe import path_exists
 
 SKIPPED_FOLDERS: Final = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"})
-_LIST_FILES: Final = ("ls-files", "--cached", "--others", "--exclude-standard", "-z")
 
 
 class Tree:
@@ -54,9 +53,13 @@ class Tree:
         """Tracked files and untracked ones that are not ignored, in byte order: what specs look at."""
         if self._files is not None or not self.in_git:
             return self.walk.files
+        return regular_files(self.root, filter(is_entered, self.listing.list_files()))
+
+    @cached_property
+    def listing(self) -> GitListing:
+        """What git lists in the project's folder, in the work as soon as it is asked for."""
         assert self.git is not None
-        listed = set(os.fsdecode(self.git.answer(*_LIST_FILES)).split("\0")) - {""}
-        return regular_files(self.root, sorted(filter(is_entered, listed), key=byte_order))
+        return GitListing(self.git)
 
     def still_there(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         """Those of ``paths``, which git lists, that the repository list has: answered without listing everything."""

@@ -205,9 +205,13 @@ class Git:
         """Tracked and untracked paths that are not ignored, byte order; some may be missing or no regular files."""
         return _paths(_fields(self.answer("ls-files", "-z", "--cached", "--others", "--exclude-standard")))
 
-    def tree_files(self, commit: str) -> tuple[TreeFile, ...]:
-        """Every file of a commit, submodules as entries of mode ``160000``, in git's order (byte order of paths)."""
-        out = self.run(("ls-tree", "-r", "-z", "--full-tree", END_OF_OPTIONS, _object_id(commit)))
+    def tree_files(self, commit: str, *, here: bool = False) -> tuple[TreeFile, ...]:
+        """Every file of a commit, submodules as entries of mode ``160000``, in git's order (byte order of paths).
+
+        With ``here`` those at or below our folder, as seen from it.
+        """
+        whole = () if here else ("--full-tree",)
+        out = self.run(("ls-tree", "-r", "-z", *whole, END_OF_OPTIONS, _object_id(commit)))
         return tuple(map(_tree_file, os.fsdecode(out).split("\0")[:-1]))
 
     def blobs(self, oids: Iterable[str]) -> dict[str, bytes]:

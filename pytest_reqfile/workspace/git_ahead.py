@@ -26,7 +26,6 @@ PLACE = ("rev-parse", "--show-toplevel", "--git-common-dir")
 # ``-v`` opens each entry with a letter and a space, ``?`` for what is not tracked, ``S`` or a small letter for what git
 # was told not to compare: one look through the folders tells all.
 LISTING = ("ls-files", "-z", "-v", "--cached", "--others", "--exclude-standard")
-UNTRACKED = ("ls-files", "--others", "--exclude-standard", "-z")
 IS_INSIDE = ("rev-parse", "--is-inside-work-tree")
 # Nothing in a user's configuration may change what counts as an added line.
 RENAMES = (
@@ -144,7 +143,7 @@ def _nearest(marks: Sequence[str], top: str) -> str | None:
 
 
 def _begin_changes(ahead: Ahead, folder: str, revision: str) -> None:
-    ahead.begin(folder, UNTRACKED)
+    ahead.begin(folder, LISTING)
     ahead.begin(folder, IS_INSIDE)
     code, out, _ = ahead.begin(folder, resolving(revision)).ended()
     if code == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_reqfile.cli.ahead import begin_ahead
-from pytest_reqfile.workspace.git_ahead import LISTING, UNTRACKED, git_command
+from pytest_reqfile.workspace.git_ahead import LISTING, git_command
 from tests.support import Repo
 
 
@@ -13,8 +13,8 @@ from tests.support import Repo
     ("words", "asked"),
     [
         (["check", "--fast"], LISTING),
-        (["verifiers", "run", "--since", "main"], UNTRACKED),
-        (["verifiers", "run", "--format", "json", "--since=main"], UNTRACKED),
+        (["verifiers", "run", "--since", "main"], LISTING),
+        (["verifiers", "run", "--format", "json", "--since=main"], LISTING),
     ],
 )
 def test_git_begins(repo: Repo, monkeypatch: pytest.MonkeyPatch, words: list[str], asked: tuple[str, ...]) -> None:

@@ -18,7 +18,6 @@ from pytest_reqfile.workspace.git_ahead import (
     LISTING,
     PATCH,
     PLACE,
-    UNTRACKED,
     begin_listing,
     begin_since,
     git_command,
@@ -143,7 +142,7 @@ def test_a_change_is_asked_ahead_in_the_nearest_folder_with_a_mark(repo: Repo, m
     monkeypatch.chdir(repo.path("sub"))
     git = Git(repo.path("sub"), repo.environment, begin_since("main", ("mark",)))
     head = repo.git("rev-parse", "HEAD").strip()
-    asked = (UNTRACKED, IS_INSIDE, resolving("main"), merging(head), (*thread_options(), *PATCH, head, "--"))
+    asked = (LISTING, IS_INSIDE, resolving("main"), merging(head), (*thread_options(), *PATCH, head, "--"))
     assert all(git.has_begun(*arguments) for arguments in asked)
 
 
@@ -155,7 +154,7 @@ def test_a_wrong_guess_of_a_change_is_silent(repo: Repo, revision: str, mark: st
     with contextlib.chdir(repo.root):
         git = Git(repo.root, repo.environment, begin_since(revision, (mark,)))
     assert not git.has_begun(*thread_options(), *PATCH, repo.git("rev-parse", "HEAD").strip(), "--")
-    assert git.has_begun(*UNTRACKED) is (mark == "mark")
+    assert git.has_begun(*LISTING) is (mark == "mark")
 
 
 LEAN = """
