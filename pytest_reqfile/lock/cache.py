@@ -10,7 +10,7 @@ from typing import Final
 
 from pytest_reqfile.errors import FileError
 from pytest_reqfile.lock.content_folder import content_folder
-from pytest_reqfile.lock.remotes import CachedTree
+from pytest_reqfile.lock.remotes import CachedTree, is_full_commit
 from pytest_reqfile.lock.values import Entry
 from pytest_reqfile.project.values import Source
 from pytest_reqfile.workspace.environment import Environment
@@ -84,7 +84,7 @@ class AiRulezCache:
     def _skill_source(self, root: Path, source: Source, entry: Entry) -> CachedTree | None:
         walk = Walk(root / "skill-sources" / source_folder(source.source, entry.commit))
         path = normalised(source.path)
-        if path is None or walk.kind(path) != "folder":
+        if path is None or not is_full_commit(entry.commit) or walk.kind(path) != "folder":
             return None
         return CachedTree(folder=walk.root / path, commit=entry.commit)
 

@@ -24,6 +24,7 @@ from pytest_reqfile.workspace.environment import Environment, cache_folder
 from pytest_reqfile.workspace.extraction import Part
 from pytest_reqfile.workspace.remotes import Remotes
 from pytest_reqfile.workspace.source_store import SourceStore, is_commit
+from pytest_reqfile.workspace.tree_listing import TooLargeError
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 MAX_FILES: Final = 20_000
@@ -92,7 +93,10 @@ class Fetcher:
         def fetch(into: Path) -> None:
             remote.fetch_alone(into, place.url, commit, part.max_bytes)
 
-        folder = self._store().receive_part(fetch, commit, part)
+        try:
+            folder = self._store().receive_part(fetch, commit, part)
+        except TooLargeError as error:
+            raise TooLargeError(f"{error} ({FILES_VARIABLE} and {BYTES_VARIABLE} set the limits)") from error
         if folder is None:
             raise GitError(f"{commit} names no commit there")
         return CachedTree(folder=folder, commit=commit)

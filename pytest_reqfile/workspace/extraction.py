@@ -19,7 +19,7 @@ from pytest_reqfile.errors import FileError, WorkspaceError
 from pytest_reqfile.workspace.git import Git, TreeFile
 from pytest_reqfile.workspace.hashing import is_real_folder, list_tree
 from pytest_reqfile.workspace.paths import ancestors, folder_of
-from pytest_reqfile.workspace.tree_listing import CommitTree, EndlessTreeError
+from pytest_reqfile.workspace.tree_listing import CommitTree, TooLargeError
 
 MAX_FILES: Final = 200_000
 MAX_BYTES: Final = 1024 * 1024 * 1024
@@ -120,14 +120,14 @@ def _listed(tree: CommitTree, part: Part) -> tuple[TreeFile, ...]:
         raise NoSuchPartError(f"commit {tree.commit} has no {part.what}")
     try:
         files = tree.files(folder, _LISTED_FOR_EACH * part.max_files)
-    except EndlessTreeError as error:
-        raise WorkspaceError(f"{_too_large(tree.commit, part)}; {error}") from error
+    except TooLargeError as error:
+        raise TooLargeError(f"{_too_large(tree.commit, part)}; {error}") from error
     return tuple(file for file in files if file.is_regular or file.mode == _SYMLINK)
 
 
-def _too_large(commit: str, part: Part) -> WorkspaceError:
+def _too_large(commit: str, part: Part) -> TooLargeError:
     limits = f"at most {part.max_files} files and {part.max_bytes // 1024**2} MiB"
-    return WorkspaceError(f"commit {commit} is too large to be a source: {limits}")
+    return TooLargeError(f"commit {commit} is too large to be a source: {limits}")
 
 
 def _refuse_names(commit: str, entries: Iterable[TreeFile]) -> None:

@@ -13,6 +13,7 @@ from pytest_reqfile.errors import GitError
 from pytest_reqfile.workspace.environment import Environment, for_git
 from pytest_reqfile.workspace.git_ahead import HARDENED
 from pytest_reqfile.workspace.processes import run_command
+from pytest_reqfile.workspace.tree_listing import TooLargeError
 
 LISTING_SECONDS: Final = 30.0
 FETCH_SECONDS: Final = 300.0
@@ -24,7 +25,7 @@ _ONE_FILE: Final = ("-c", "fetch.unpackLimit=1")
 """What comes is kept as the one file it is, whose size can be limited."""
 _FETCH: Final = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
 _BLOCK: Final = 512
-_TOO_LARGE: Final = re.compile(r"died of signal 25\b|File too large|signal: File size limit")
+_MOST: Final = 2**50
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]+@")
 
 
@@ -65,14 +66,14 @@ class Remotes:
     def fetch_alone(self, store: Path, url: str, commit: str, limit: int) -> None:
         """Bring one commit without its history into the empty bare repository ``store``.
 
-        Raises ``GitError`` where git would write a file of more than ``limit`` bytes.
+        Raises ``TooLargeError`` where git would write a file of more than ``limit`` bytes.
         """
         into = (f"--git-dir={store}", *_NO_HOUSEKEEPING, *_ONE_FILE, *_FETCH, "--depth=1")
         try:
             self._run((*into, "--end-of-options", url, commit), url, self.fetch_seconds, _limited(limit))
         except GitError as error:
-            if _TOO_LARGE.search(str(error)):
-                raise GitError(f"it is larger than {limit // 1024**2} MiB") from error
+            if any(file.stat().st_size + _BLOCK > limit for file in store.rglob("*") if file.is_file()):
+                raise TooLargeError(f"more than {limit // 1024**2} MiB would have to be fetched") from error
             raise
 
     def shown(self, text: str) -> str:
@@ -117,8 +118,11 @@ class Remotes:
 
 
 def _limited(limit: int) -> tuple[str, ...]:
-    """A shell that lets the rest of the line write no larger file (POSIX counts in 512 bytes), and becomes it."""
-    return ("sh", "-c", 'ulimit -f "$0" && exec "$@"', str(-(-limit // _BLOCK)))
+    """A shell that lets the rest of the line write no larger file (POSIX counts in 512 bytes), and becomes it.
+
+    A limit that somebody else has set lower stays.
+    """
+    return ("sh", "-c", 'ulimit -f "$0" 2>/dev/null; exec "$@"', str(-(-min(limit, _MOST) // _BLOCK)))
 
 
 def _ending(code: int | None, signal: int | None) -> str:

@@ -171,7 +171,7 @@ class SourceStore:
             staged.rename(place)
         except OSError as error:
             raise FileError(f"cannot write {place}: {error.strerror}") from error
-        if old.is_dir():
+        if old.is_dir() and not old.is_symlink():
             remove_folder(old)
         else:
             old.unlink(missing_ok=True)

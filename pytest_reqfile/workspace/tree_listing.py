@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_reqfile.errors import GitError
+from pytest_reqfile.errors import GitError, WorkspaceError
 from pytest_reqfile.workspace.git import Git, TreeFile
 from pytest_reqfile.workspace.paths import byte_order
 
@@ -20,8 +20,8 @@ _ENTRY: Final = re.compile(rb"(?P<mode>[0-7]{5,6}) (?P<name>[^\0]*)\0", re.DOTAL
 _ID_BYTES: Final = {40: 20, 64: 32}
 
 
-class EndlessTreeError(GitError):
-    """A tree of more entries, more levels or more bytes of names than are looked at."""
+class TooLargeError(WorkspaceError):
+    """More than anybody wants to have of another repository."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class CommitTree:
     def files(self, folder: str, most: int) -> tuple[TreeFile, ...]:
         """What is below ``folder`` but folders, with paths from there, in byte order.
 
-        Raises ``EndlessTreeError`` where there is more than ``most``, folders counted.
+        Raises ``TooLargeError`` where there is more than ``most``, folders counted.
         """
         found: list[TreeFile] = []
         level = [("", self.git.line("rev-parse", "--verify", f"{self.commit}:{folder}"))]
@@ -48,13 +48,13 @@ class CommitTree:
             folders += len(level)
             if not level:
                 return tuple(sorted(found, key=lambda file: byte_order(file.path)))
-        raise EndlessTreeError(f"its folders are nested deeper than {MAX_DEPTH} levels")
+        raise TooLargeError(f"its folders are nested deeper than {MAX_DEPTH} levels")
 
     def _descend(self, level: list[tuple[str, str]], found: list[TreeFile], most: int) -> list[tuple[str, str]]:
         """Add the files of one level of folders (prefix, tree id) to ``found``; the folders of the next level."""
         oids = {oid for _, oid in level}
         if sum(self.git.sizes(oids).values()) > MAX_LISTED_BYTES:
-            raise EndlessTreeError(f"its listing takes more than {MAX_LISTED_BYTES // 1024**2} MiB")
+            raise TooLargeError(f"its listing takes more than {MAX_LISTED_BYTES // 1024**2} MiB")
         contents = self.git.trees(oids)
         below: list[tuple[str, str]] = []
         for prefix, oid in level:
@@ -64,7 +64,7 @@ class CommitTree:
                 else:
                     found.append(entry)
             if len(found) + len(below) > most:
-                raise EndlessTreeError("it names more than is looked at")
+                raise TooLargeError("it names more than is looked at")
         return below
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import socket
-import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +15,7 @@ from pytest_reqfile.errors import HttpError
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.http import HttpReply, HttpTransport, is_loopback
 from tests.support.jev import Jev, Said
+from tests.support.tls import certificate, server_context
 
 BODY = b'{"model": "m", "state": 1, "questions": {"A": {"type": "noul"}}}'
 HEADERS = {"Content-Type": "application/json", "Authorization": "Bearer k"}
@@ -286,21 +285,10 @@ def test_a_proxy_that_cannot_be_used_is_an_error(variables: dict[str, str], mess
     assert str(caught.value) == message
 
 
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate for localhost that nobody signed but itself, and its key."""
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    options = ("-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost")
-    names = ("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
-    command = ("openssl", "req", *options, *names, "-out", str(cert), "-keyout", str(key))
-    subprocess.run(command, check=True, capture_output=True)
-    return cert, key
-
-
 def test_a_server_must_prove_who_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A certificate of its own making is refused before the key is sent; one that the system trusts is not."""
     cert, key = certificate(tmp_path)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(cert, key)
+    context = server_context(cert, key)
     seen: list[bytes] = []
 
     def serve(connected: socket.socket) -> None:
