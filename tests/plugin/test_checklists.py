@@ -10,6 +10,7 @@ import pytest
 from tests.support import Repo
 from tests.support.models import Heard, Models, Sent, failing, results, verdict
 from tests.support.projects import HEAD
+from tests.support.verifiers import example
 
 SPEC = """[[verifiers]]
 id = "{0}"
@@ -154,3 +155,44 @@ def test_gate_without_a_record(rulez: Repo) -> None:
     found = outcomes(rulez, "--reqfile-allow-llm", "--reqfile-gate-llm")["items"]["beta"]
     assert (found["status"], found["severity"], found["blocking"]) == ("advisory", "warning", False)
     assert "not gating, not calibrated" in found["details"]["notes"]
+
+
+@pytest.fixture
+def calibrated(rulez: Repo) -> Repo:
+    """The verifier ``beta`` alone, measured on ten examples that the model judges rightly."""
+    lines = [f"line {n} {'is WRONG' if n % 2 else 'is fine'}\n" for n in range(10)]
+    labels = ["fail" if n % 2 else "pass" for n in range(10)]
+    examples = (example(f"e{n}", labels[n], {"beta.txt": lines[n]}) for n in range(10))
+    rulez.write(".ai-rulez/verifiers/t.toml", SPEC.format("beta", "error") + "".join(examples))
+    done = rulez.run("verifiers", "calibrate", "--allow-llm", "--max-cost", "0")
+    assert done.code == 0, done
+    return rulez
+
+
+def test_gate(calibrated: Repo, mode: tuple[str, ...]) -> None:
+    """A calibrated verifier fails the run under ``--reqfile-gate-llm``, is marked so, and does not without."""
+    only = (".ai-rulez/verifiers/t.toml::beta", "--reqfile-allow-llm")
+    done = calibrated.pytest(*only, "--reqfile-gate-llm", "-m", "blocking", *mode)
+    assert done.code == 1, done
+    assert "1 failed" in done.out
+    assert "beta.txt:2" in done.out
+    assert "1 advisory" in calibrated.pytest(*only, "-m", "llm-advisory", *mode).out
+
+
+def test_gate_of_another_model(calibrated: Repo) -> None:
+    """What was measured with one model says nothing of another."""
+    calibrated.variables["AI_RULEZ_LLM_MODEL"] = "openai/m2"
+    found = outcomes(calibrated, "--reqfile-allow-llm", "--reqfile-gate-llm", "-k", "beta and not examples")
+    item = found["items"]["beta"]
+    assert (item["status"], item["severity"]) == ("advisory", "warning")
+    assert "calibrated for model openai/m1, running with openai/m2" in item["details"]["notes"]
+
+
+def test_gate_on_the_command_line(calibrated: Repo) -> None:
+    """The same of ``reqfile verifiers run``: exit 2, severity error, and a note with the figures."""
+    arguments = ("verifiers", "run", "--allow-llm", "--format", "json")
+    done = calibrated.run(*arguments, "--gate-llm")
+    (result,) = json.loads(done.out)["results"]
+    assert (done.code, result["severity"], "advisory" in result) == (2, "error", False)
+    assert any(note.startswith("gated: calibrated on 10 examples (") for note in result["notes"])
+    assert calibrated.run(*arguments).code == 0
