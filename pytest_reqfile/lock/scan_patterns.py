@@ -51,14 +51,15 @@ def _is_secret(text: str) -> bool:
     return is_mixed(value) and _is_real(value)
 
 
-_WORDS_OF_KNOWN: Final = (
-    *("akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_", "github_pat_", "xox", "aiza", "k_live_"),
-    *("sk-", "private key", "eyj"),
+_KNOWN_WORDS: Final = (
+    *(("akia", "asia"), ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), ("npm_",), ("github_pat_",), ("xox",), ("aiza",)),
+    *(("k_live_",), ("sk-ant-",), ("sk-",), ("private key",), ("eyj",)),
 )
+"""In the order of ``KNOWN``."""
 SECRETS: Final = (
     *(
-        Shape(code="AR001", what=what, regex=regex, words=_WORDS_OF_KNOWN, accepts=_is_real, hides=True)
-        for what, regex in KNOWN
+        Shape(code="AR001", what=what, regex=regex, words=words, accepts=_is_real, hides=True)
+        for (what, regex), words in zip(KNOWN, _KNOWN_WORDS, strict=True)
     ),
     Shape(
         code="AR001",
@@ -114,7 +115,7 @@ _COMMANDS: Final = (
 )
 COMMENT: Final = r"(?s)<!--.*?(?:-->|\z)"
 """An HTML comment; one that is never closed hides everything behind it."""
-IN_COMMENT: Final = tuple(phrase(order) for order in _ORDERS) + tuple(f"(?i){command}" for command in _COMMANDS)
+IN_COMMENT: Final = f"(?i)(?:{'|'.join((*(order.replace(' ', _GAP) for order in _ORDERS), *_COMMANDS))})"
 
 _EARLIER: Final = (
     r"(?:all |any |every |the |of |your |my |these |those |such |other )*"

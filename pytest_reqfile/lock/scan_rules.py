@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 from pytest_reqfile.lock.digest import TEXT_EXTENSIONS
@@ -51,89 +53,111 @@ class FileScan:
     binary: bool = False
 
 
-Found = tuple[ScanCode, int, str]
-"""A code, where it is in the bytes, and the message."""
-
-
 class RuleSet:
     """The rules that are on, as the settings have them."""
 
     def __init__(self, settings: ScanSettings) -> None:
         self._settings = settings
-        secrets = (*SECRETS, *map(configured_secret, settings.secret_patterns))
-        every = (*secrets, *PHRASES, *EXECUTED, *ACCESS, *BLOBS)
-        self._shapes = tuple(shape for shape in every if settings.levels[shape.code] != "off")
+        self._shapes: dict[ScanCode, list[Shape]] = {}
+        for shape in (
+            *SECRETS,
+            *map(configured_secret, settings.secret_patterns),
+            *PHRASES,
+            *EXECUTED,
+            *ACCESS,
+            *BLOBS,
+        ):
+            self._shapes.setdefault(shape.code, []).append(shape)
 
     def scan(self, path: str, data: bytes) -> FileScan:
         """Everything of note in the file ``path``, in line order, each rule once a line."""
-        data = _as_utf8(data)
         binary = b"\0" in data and not path.lower().endswith(_TEXTS)
-        found: list[Found] = []
+        matches: dict[tuple[int, ScanCode], Match] = {}
         cut = False
-        for group in self._groups(path, data, binary=binary):
-            kept = _first_of_lines(group, data)
-            cut |= len(kept) > LISTED
-            found += kept[:LISTED]
-        matches = [self._match(one, data) for one in found]
-        matches.sort(key=lambda match: (match.line, match.code))
-        return FileScan(matches=tuple(matches), cut=cut, binary=binary)
+        for read in _readings(data):
+            text = Text(path, read, binary=binary)
+            for code, level in self._settings.levels.items():
+                if level == "off":
+                    continue
+                kept = Kept(text)
+                self._look(code, text, kept)
+                cut |= kept.is_full
+                for line, message in sorted(kept.found.items())[:LISTED]:
+                    matches.setdefault((line, code), Match(code=code, severity=level, line=line, message=message))
+        return FileScan(matches=tuple(matches[key] for key in sorted(matches)), cut=cut, binary=binary)
 
-    def _groups(self, path: str, data: bytes, *, binary: bool) -> Iterator[Iterable[Found]]:
-        """What each rule that is on finds."""
-        text = Text(data)
-        by_code: dict[ScanCode, list[Shape]] = {}
-        for shape in self._shapes:
-            by_code.setdefault(shape.code, []).append(shape)
-        for shapes in by_code.values():
-            yield (one for shape in shapes for one in _shaped(shape, text))
-        if self._is_on("AR002") and not binary:
-            yield _hidden(data)
-        if self._is_on("AR003"):
-            yield _comments(text)
-        if self._is_on("AR007"):
-            yield (("AR007", *tool) for tool in broad_tools(path, data, self._settings.allowed_tools))
-        if self._is_on("AR008") and self._settings.allowed_hosts is not None:
-            yield (("AR008", *host) for host in foreign_hosts(text.haystack, self._settings.allowed_hosts))
-
-    def _is_on(self, code: ScanCode) -> bool:
-        return self._settings.levels[code] != "off"
-
-    def _match(self, found: Found, data: bytes) -> Match:
-        code, offset, message = found
-        level = self._settings.levels[code]
-        assert level != "off"
-        return Match(code=code, severity=level, line=data.count(b"\n", 0, offset) + 1, message=message)
+    def _look(self, code: ScanCode, text: Text, kept: Kept) -> None:
+        """Keep what one rule finds."""
+        for shape in self._shapes.get(code, ()):
+            _look_for(shape, text, kept)
+        if code == "AR002" and not text.binary:
+            kept.add_all(_hidden(text.data))
+        elif code == "AR003":
+            _look_into_comments(text, kept)
+        elif code == "AR007":
+            kept.add_all(broad_tools(text.path, text.data, self._settings.allowed_tools))
+        elif code == "AR008" and self._settings.allowed_hosts is not None:
+            kept.add_all(foreign_hosts(text.haystack, self._settings.allowed_hosts))
 
 
 class Text:
-    """A file's bytes as patterns look at them, and in lower case for a first look."""
+    """A file's bytes as patterns look at them, in lower case for a first look, and its lines."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, path: str, data: bytes, *, binary: bool = False) -> None:
+        self.path = path
         self.data = data
+        self.binary = binary
         self.haystack = Haystack(data)
-        self.lowered = data.lower()
+        self._lowered = data.lower()
+
+    @cached_property
+    def _line_ends(self) -> array[int]:
+        return array("L", (found.start() for found in re.finditer(rb"\n", self.data)))
+
+    def line(self, offset: int) -> int:
+        """The number of the line that an offset is in."""
+        return bisect_left(self._line_ends, offset) + 1
 
     def may_hold(self, words: tuple[str, ...]) -> bool:
-        return not words or any(word.encode() in self.lowered for word in words)
+        return not words or any(word.encode() in self._lowered for word in words)
 
     def at(self, span: Span) -> str:
         return self.data[span[0] : span[1]].decode(errors="replace")
 
 
-def _as_utf8(data: bytes) -> bytes:
-    """UTF-16 with its mark is text that a model may read; our patterns read UTF-8."""
-    return data.decode("utf-16", errors="replace").encode() if data.startswith(_UTF_16) else data
+class Kept:
+    """What one rule found in a file: the first of each line, and of one line more than is listed."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self.found: dict[int, str] = {}
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.found) > LISTED
+
+    def wants(self, offset: int) -> bool:
+        """Whether the line of an offset has nothing yet; then it is worth to look closer."""
+        return self._text.line(offset) not in self.found
+
+    def add(self, offset: int, message: str) -> None:
+        self.found.setdefault(self._text.line(offset), message)
+
+    def add_all(self, found: Iterable[tuple[int, str]]) -> None:
+        for offset, message in found:
+            self.add(offset, message)
+            if self.is_full:
+                return
 
 
-def _first_of_lines(found: Iterable[Found], data: bytes) -> list[Found]:
-    """One finding for each line, and one more than is listed where there are as many."""
-    kept: dict[int, Found] = {}
-    for one in found:
-        start = data.rfind(b"\n", 0, one[1]) + 1
-        kept.setdefault(start, one)
-        if len(kept) > LISTED:
-            break
-    return list(kept.values())
+def _readings(data: bytes) -> Iterator[bytes]:
+    """The bytes as patterns read them, and as UTF-16 where they are marked so: a mark alone hides nothing.
+
+    A NUL ends no word for RE2, but does for everything that reads the file.
+    """
+    yield data.replace(b"\0", b" ")
+    if data.startswith(_UTF_16):
+        yield data.decode("utf-16", errors="replace").encode("utf-8", "replace")
 
 
 @cache
@@ -141,14 +165,21 @@ def _compiled(regex: str) -> Pattern:
     return compile_pattern(regex)
 
 
-def _shaped(shape: Shape, text: Text) -> Iterator[Found]:
+def _look_for(shape: Shape, text: Text, kept: Kept) -> None:
     if not text.may_hold(shape.words):
         return
     for span in _compiled(shape.regex).finditer(text.haystack):
-        matched = text.at(span)
-        if shape.accepts(matched):
-            start = span[0] + len(matched.encode()) - len(matched.lstrip().encode())
-            yield shape.code, start, f"{shape.what}: {MASK if shape.hides else quoted(matched)}"
+        if kept.is_full:
+            return
+        start = span[0] + _blanks(text.data, span)
+        if kept.wants(start) and shape.accepts(matched := text.at(span)):
+            kept.add(start, f"{shape.what}: {MASK if shape.hides else quoted(matched)}")
+
+
+def _blanks(data: bytes, span: Span) -> int:
+    """How many blanks and line ends a match begins with."""
+    matched = data[span[0] : span[1]]
+    return len(matched) - len(matched.lstrip())
 
 
 def quoted(text: str) -> str:
@@ -157,16 +188,18 @@ def quoted(text: str) -> str:
     return line if len(line) <= _QUOTED else f"{line[:_QUOTED]}..."
 
 
-def _comments(text: Text) -> Iterator[Found]:
+def _look_into_comments(text: Text, kept: Kept) -> None:
     if not text.may_hold(("<!--",)):
         return
     for span in _compiled(COMMENT).finditer(text.haystack):
+        if kept.is_full:
+            return
         comment = text.data[span[0] : span[1]]
-        if any(_compiled(order).search(comment) for order in IN_COMMENT):
-            yield "AR003", span[0], f"an HTML comment with instructions: {quoted(text.at(span))}"
+        if kept.wants(span[0]) and _compiled(IN_COMMENT).search(comment):
+            kept.add(span[0], f"an HTML comment with instructions: {quoted(text.at(span))}")
 
 
-def _hidden(data: bytes) -> Iterator[Found]:
+def _hidden(data: bytes) -> Iterator[tuple[int, str]]:
     """Every line with characters nobody sees, and which those are."""
     if data.isascii():
         return
@@ -176,7 +209,7 @@ def _hidden(data: bytes) -> Iterator[Found]:
         kinds = dict.fromkeys(found[0] for found in _HIDDEN.finditer(text) if _is_hidden(text, found, first=place == 0))
         if kinds:
             named = ", ".join(f"\\u{{{ord(char):X}}} ({_name(char)})" for char in list(kinds)[:3])
-            yield "AR002", place, f"hidden characters: {named}{', ...' if len(kinds) > 3 else ''}"
+            yield place, f"hidden characters: {named}{', ...' if len(kinds) > 3 else ''}"
         place += len(line) + 1
 
 

@@ -104,16 +104,16 @@ _CREDENTIALS: Final = (
 )
 _READS: Final = (
     r"(?:\b(?:cat|less|more|head|tail|strings|cp|scp|rsync|tar|zip|base64|xxd|od|grep|awk|sed|find|ls|source)\b[^\n]*?[\s\"'=]"
-    r"|\b(?:read|open|upload|send|print|dump|collect|steal|exfiltrat)\w*\b[^\n]{0,60}?[\s\"'`(/]"
+    r"|\b(?i:read|open|upload|send|print|dump|collect|steal|exfiltrat)\w*\b[^\n]{0,60}?[\s\"'`(/]"
     r"|@|<[ \t]*)[\"'`]?"
 )
 _SYSTEM: Final = r"(?:/etc|/usr|/bin|/sbin|/lib|/lib64|/boot|/opt|/var/spool/cron|/Library|/System)"
-_TARGET: Final = rf"[\"']?(?:(?:~|\$HOME|\$\{{HOME\}})/|{_SYSTEM}/)"
+_TARGET: Final = rf"[\"']?(?:(?:~|\$HOME|\$\{{HOME\}})/|{_SYSTEM}/)[\w./-]*"
 ACCESS: Final = (
     Shape(
         code="AR006",
         what="credentials are read",
-        regex=rf"(?i){_READS}(?:{_HOME}/{_CREDENTIALS}|\.netrc\b)",
+        regex=rf"{_READS}(?:{_HOME}/{_CREDENTIALS}|\.netrc\b)[\w./-]*",
         words=(
             *(".ssh", ".aws", ".gnupg", ".netrc", ".git-credentials", ".pypirc", ".npmrc", ".kube", ".docker"),
             *(".azure", ".config/g", ".vault-token"),
@@ -125,7 +125,8 @@ ACCESS: Final = (
         # A blank in front tells a redirection from a quotation and from markup.
         regex=rf"(?m)(?:[ \t][0-9&]?>>?|\b(?:echo|cat|printf)\b[^\n<>]*>>?)[ \t]*{_TARGET}"
         rf"|\btee[ \t]+(?:-a[ \t]+|--append[ \t]+)?{_TARGET}"
-        rf"|\b(?:cp|mv|install|ln)[ \t]+[^\n|;&]*[ \t](?:{_SYSTEM}/\S*|[\"']?(?:~|\$HOME)/\.\w*(?:rc|profile|login))"
+        rf"|\b(?:cp|mv|install|ln)[ \t]+[^\n|;&(][^\n|;&]*[ \t]"
+        rf"(?:{_SYSTEM}/\S*|[\"']?(?:~|\$HOME)/\.\w*(?:rc|profile|login))"
         rf"|\b(?:sed[ \t]+-i\S*|dd[ \t]+[^\n]*of=)[^\n|;&]*{_TARGET}",
         words=(">", "tee", "cp", "mv", "install", "ln", "sed", "dd"),
     ),
