@@ -28,6 +28,10 @@ def add_lock_commands(commands: Subparsers, add_command: Callable[..., argparse.
         from pytest_reqfile.workspace.environment import Environment
 
         around = Surroundings(environment=Environment.current())
+        if arguments.fetch:
+            from pytest_reqfile.cli.lock_fetch import run_fetch
+
+            return run_fetch(arguments, terminal, around)
         if arguments.outdated:
             from pytest_reqfile.cli.lock_outdated import run_outdated
 
@@ -68,6 +72,7 @@ def _add_modes(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--check", action="store_true", help="compare and write nothing; exit 2 on any difference")
     add("--verify-tags", action="store_true", help="with --check: ask the remotes whether pinned tags have moved")
+    add("--fetch", action="store_true", help="bring the content that the lock pins to this machine; write no lock")
     add("--outdated", action="store_true", help="show which version constraints allow a newer tag; asks the remotes")
     add("--fail-on-outdated", action="store_true", help="with --outdated: exit 2 when a source has an allowed update")
     add("--diff", action="store_true", help="show what `reqfile lock` would change; exit 0")
@@ -83,6 +88,7 @@ def refuse_contradictions(arguments: argparse.Namespace) -> None:
         *_wrong_company(arguments),
         *_partial_runs(arguments),
         *_outdated_runs(arguments),
+        *_fetching_runs(arguments),
     ):
         if wrong:
             raise UsageError(message)
@@ -155,7 +161,7 @@ def _outdated_runs(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
         *("check", "diff", "subject", "content_only", "requirements", "profile", "role", "roles", "generator"),
         *("recursive", "verify_tags", "accept_findings", "refuse_findings"),
     )
-    wrong = next((f"--{name.replace('_', '-')}" for name in others if getattr(flags, name)), "")
+    wrong = _first_of(flags, others)
     return (
         (flags.fail_on_outdated and not flags.outdated, "--fail-on-outdated needs --outdated"),
         (flags.outdated and flags.offline, OFFLINE.format(what="lock --outdated")),
@@ -164,3 +170,23 @@ def _outdated_runs(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
             f"--outdated only reads the tags of remotes, so it cannot be combined with {wrong}",
         ),
     )
+
+
+def _fetching_runs(flags: argparse.Namespace) -> tuple[tuple[bool, str], ...]:
+    others = (
+        *("check", "diff", "subject", "outdated", "content_only", "requirements", "profile", "role", "roles", "kind"),
+        *("generator", "accept_findings", "refuse_findings"),
+    )
+    wrong = _first_of(flags, others) or ("names" if flags.names else "")
+    return (
+        (flags.fetch and flags.offline, "lock --fetch asks the remotes; it cannot run with --offline"),
+        (
+            flags.fetch and bool(wrong),
+            f"--fetch brings everything that the lock pins; it cannot be combined with {wrong}",
+        ),
+    )
+
+
+def _first_of(flags: argparse.Namespace, names: tuple[str, ...]) -> str:
+    """The first of these flags that is given, as it is written."""
+    return next((f"--{name.replace('_', '-')}" for name in names if getattr(flags, name)), "")

@@ -17,11 +17,6 @@ from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.http import HttpTransport
 
 
-def open_fetcher(project: Project, environment: Environment, *, offline: bool = False) -> Fetcher:
-    """Asks the repositories of the project's sources."""
-    return Fetcher(environment, project.place.root, offline=offline)
-
-
 def gates_of(project: Project, environment: Environment, fetcher: Fetcher) -> Gates:
     """The minimum release ages of the project's sources; nobody is asked before one is needed."""
     client = HttpTransport(environment)
@@ -30,7 +25,7 @@ def gates_of(project: Project, environment: Environment, fetcher: Fetcher) -> Ga
 
 def open_resolver(project: Project, environment: Environment, hasher: Hasher, *, offline: bool) -> Resolver:
     """Pins the project's sources anew."""
-    fetcher = open_fetcher(project, environment, offline=offline)
+    fetcher = Fetcher(environment, project.place.root, offline=offline)
     return Resolver(fetcher, hasher, gates_of(project, environment, fetcher))
 
 
@@ -55,4 +50,4 @@ def refusal(count: int) -> str:
 
 def ask_for_tags(project: Project, environment: Environment, lock: Lock) -> PinnedTags:
     """Where the remotes have the pinned tags now. Raises ``ReqfileError`` where one does not answer."""
-    return verify_tags(project.config, lock, open_fetcher(project, environment))
+    return verify_tags(project.config, lock, Fetcher(environment, project.place.root))

@@ -18,7 +18,7 @@ from pytest_reqfile.lock.values import Lock
 from pytest_reqfile.project.values import Place, Source
 from pytest_reqfile.workspace.environment import Environment
 
-NOT_CACHED: Final = "its content is not on this machine; run `reqfile lock` to fetch it"
+NOT_CACHED: Final = "its content is not on this machine; run `reqfile lock --fetch`"
 
 
 class PinnedContent:

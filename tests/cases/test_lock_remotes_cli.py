@@ -201,3 +201,62 @@ def test_credentials_reach_no_file_and_no_message(taker: Taker) -> None:
     assert done.err.startswith('error: cannot write ai-rulez.lock:\n      include "shared": https://localhost:1/r: ')
     assert "s3cret" not in done.err
     assert "t0ken" not in done.err
+
+
+@pytest.mark.case("lock:X4")
+def test_fetch_what_is_pinned(taker: Taker, remote: Remote) -> None:
+    """For a machine with an empty cache: the pinned commits, verified; no lock is written and nothing resolved."""
+    commit = remote.publish(CONTENT)
+    taker.takes_all(taker.entry(remote, ref="main"), taker.entry(remote, "skill_sources", name="acme"))
+    taker.lock()
+    before = taker.written()
+    remote.publish({RULE: "# Moved on\n"})
+    (taker.cache / "commits").rename(taker.cache / "elsewhere")
+    done = taker.run("--fetch")
+    expected = f"fetched include shared {commit[:12]}\nfetched source acme {commit[:12]}\n"
+    assert (done.code, done.out, done.err) == (0, expected, "")
+    assert taker.run("--check").out == f"Lock file is up to date ({taker.project.folder})\n"
+    remote.vanish()
+    assert taker.run("--fetch").out == "include shared is here\nsource acme is here\n"
+    taker.takes_all(taker.entry(remote, ref="dev"), taker.entry(remote, name="new"))
+    stale = taker.run("--fetch")
+    assert (stale.code, stale.err.splitlines()) == (
+        2,
+        [
+            "error: include shared: lock is stale: source, path or ref changed since it was written",
+            "error: include new: not covered by the lock",
+        ],
+    )
+    assert taker.written() == before
+    (taker.project.folder / "ai-rulez.lock").unlink()
+    gone = taker.run("--fetch")
+    assert (gone.code, gone.err.splitlines()[0]) == (
+        2,
+        "error: include shared: not pinned: ai-rulez.lock does not exist",
+    )
+
+
+def test_fetch_what_is_not_what_is_pinned(taker: Taker, remote: Remote) -> None:
+    """A digest that the commit does not have is 2, a remote that is away 1; other flags are refused."""
+    remote.publish(CONTENT)
+    taker.takes(remote)
+    taker.lock()
+    digest = taker.include().digest
+    path = taker.project.folder / "ai-rulez.lock"
+    path.write_text(path.read_text().replace(digest, "sha256:" + "0" * 64))
+    done = taker.run("--fetch")
+    assert (done.code, done.err) == (
+        2,
+        f"error: include shared: content digest {digest} does not match the lock's sha256:{'0' * 64}; "
+        "the fetched files changed (run `reqfile lock` only after reviewing the change)\n",
+    )
+    remote.vanish()
+    away = taker.run("--fetch")
+    assert (away.code, away.err.startswith(f"error: include shared: {remote.url}: fatal: ")) == (1, True)
+    for arguments, wrong in ((("--check",), "--check"), (("shared",), "names"), (("--kind", "skill"), "--kind")):
+        refused = taker.run("--fetch", *arguments)
+        message = f"--fetch brings everything that the lock pins; it cannot be combined with {wrong}"
+        assert (refused.code, refused.err) == (1, f"error: {message}\n")
+    assert taker.run("--fetch", "--offline").code == 1
+    taker.project.config("")
+    assert taker.run("--fetch").out == "no remote sources\n"

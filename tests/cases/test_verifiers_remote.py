@@ -65,7 +65,7 @@ def test_what_is_not_what_the_lock_pins_is_an_error(taker: Taker, remote: Remote
         "no lock": "not pinned: ai-rulez.lock does not exist",
         "not in the lock": "not covered by the lock",
         "ref edited": "lock is stale: source, path or ref changed since it was written",
-        "not cached": "its content is not on this machine; run `reqfile lock` to fetch it",
+        "not cached": "its content is not on this machine; run `reqfile lock --fetch`",
         "tampered": "cached content digest sha256:",
         "bad lock": ".ai-rulez/ai-rulez.lock:1: ",
     }[what]
