@@ -79,7 +79,7 @@ def _last_lines(outcomes: tuple[Outcome, ...]) -> Iterator[str]:
     if verifiers:
         report = VerifierReport(outcomes=verifiers)
         yield f"verifiers: {verifiers_line(report)}"
-        if report.llm is not None and report.llm.calls:
+        if report.llm is not None and report.llm.used:
             yield report.llm.line
     oracle: list[str] = [outcome.status for outcome in outcomes if outcome.subject == "oracle"]
     if oracle:

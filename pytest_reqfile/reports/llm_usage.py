@@ -27,6 +27,11 @@ class ModelUse:
     estimated: bool
 
     @property
+    def used(self) -> bool:
+        """Whether a model was reached: a call without an answer may cost as well."""
+        return self.calls > 0 or self.cost_usd > 0
+
+    @property
     def document(self) -> dict[str, object]:
         """The ``llm`` object of JSON reports."""
         found: dict[str, object] = {

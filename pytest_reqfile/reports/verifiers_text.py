@@ -20,7 +20,7 @@ def render_text(report: VerifierReport) -> str:
     details = [line for row in report.rows for line in _details(row)]
     if details:
         lines += ["", *details]
-    if report.llm is not None and report.llm.calls:
+    if report.llm is not None and report.llm.used:
         return "\n".join([*lines, "", summary_line(report), report.llm.line]) + "\n"
     return "\n".join([*lines, "", summary_line(report)]) + "\n"
 

@@ -34,11 +34,15 @@ STOPPING: Final[frozenset[ErrorKind]] = frozenset({"cost", "budget", "network", 
 
 
 class ChatError(ReqfileError):
-    """A call that was not answered. ``kind`` says why; the text is for people and never holds the key."""
+    """A call that was not answered. ``kind`` says why; the text is for people and never holds the key.
+
+    ``cost_usd`` is what the attempts may have cost all the same.
+    """
 
     def __init__(self, kind: ErrorKind, message: str) -> None:
         super().__init__(message)
         self.kind = kind
+        self.cost_usd = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

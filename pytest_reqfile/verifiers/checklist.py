@@ -123,7 +123,8 @@ def _ask_one(client: Client, checklist: Checklist, hunks: Call) -> Asked:
     try:
         reply = client.ask(checklist_request(checklist, hunks))
     except ChatError as error:
-        return Asked(skipped=failed_call(error), stops=error.kind in STOPPING)
+        lost = LlmUsage(cost_usd=error.cost_usd) if error.cost_usd else None
+        return Asked(skipped=failed_call(error), stops=error.kind in STOPPING, usage=lost)
     usage = usage_of(reply)
     try:
         entries = decode(reply.text, len(checklist.checklist))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pytest_reqfile.project.values import Project
-from pytest_reqfile.verifiers.chat import NOT_ASKED_FOR, ChatReply, ChatRequest, Disabled, LlmOptions, Usage
+from pytest_reqfile.verifiers.chat import NOT_ASKED_FOR, ChatError, ChatReply, ChatRequest, Disabled, LlmOptions, Usage
 from pytest_reqfile.verifiers.costs import Caps, Spending, Worst, worst_case
 from pytest_reqfile.verifiers.llm_settings import LlmSettings, read_llm_settings
 from pytest_reqfile.verifiers.model_service import ATTEMPT_SECONDS, Attempts, ModelService
@@ -47,9 +47,13 @@ class ModelClient:
             before=lambda: self.caps.admit(worst, self.spending),
             lost=lambda: self.spending.add(worst.cost_usd, worst.tokens),
         )
-        _, name = split_model(model)
-        answered = self.service.send(request, name, attempts)
-        reply = self._counted(answered, model, worst)
+        before = self.spending.cost_usd
+        try:
+            answered = self.service.send(request, split_model(model)[1], attempts)
+        except ChatError as error:
+            error.cost_usd = self.spending.cost_usd - before
+            raise
+        reply = self._counted(answered, model, worst, before)
         if request.is_usable(answered.text):
             self.cache.keep(key, Answered(text=answered.text, usage=reply.usage))
         return reply
@@ -58,14 +62,15 @@ class ModelClient:
         """See ``chat.Client``."""
         self.service.transport.close()
 
-    def _counted(self, answered: Answered, model: str, worst: Worst) -> ChatReply:
-        """What the provider says that it used; the worst where it does not say."""
+    def _counted(self, answered: Answered, model: str, worst: Worst, before: float) -> ChatReply:
+        """What the provider says that it used, the worst where it does not say; with what lost attempts may cost."""
         usage = answered.usage
         if usage is None:
             usage = Usage(prompt_tokens=worst.prompt_tokens, completion_tokens=worst.completion_tokens)
         cost = self.prices.cost(model, usage.prompt_tokens, usage.completion_tokens)
         self.spending.add(cost, usage.prompt_tokens + usage.completion_tokens)
-        return ChatReply(text=answered.text, usage=usage, cost_usd=cost)
+        total = None if cost is None else self.spending.cost_usd - before
+        return ChatReply(text=answered.text, usage=usage, cost_usd=total)
 
 
 def make_client(

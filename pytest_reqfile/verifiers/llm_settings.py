@@ -116,11 +116,17 @@ class _Reader:
 
     def text(self, key: str) -> str:
         """Without control characters, which have no place in a name or an address."""
-        found = self._variable(key) or (self._fields.optional_string(key) if self._fields is not None else None) or ""
+        found = self._variable(key) or self._in_file(key)
         if not found.isprintable():
             self._refuse(key, "text without control characters", found)
             return ""
         return found.strip()
+
+    def _in_file(self, key: str) -> str:
+        node = self._fields.node(key) if self._fields is not None else None
+        if self._fields is None or node is None or node.value == "":
+            return ""
+        return self._fields.optional_string(key) or ""
 
     def flag(self, key: str) -> bool:
         given = self._variable(key)

@@ -193,6 +193,7 @@ def test_timeouts_are_paid(asker: Asker, models: Models) -> None:
     assert asker.spending.calls == 3
     worst = asker.spending.cost_usd / 3
     assert worst > 100 * 10 / 1e6
+    assert error.cost_usd == asker.spending.cost_usd
     asker.spending = Spending()
     error = asker.fails(seconds=0.2, caps=Caps(max_cost_usd=1.5 * worst))
     assert error.kind == "cost"

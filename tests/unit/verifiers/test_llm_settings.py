@@ -70,6 +70,14 @@ def test_users_file(setting: Setting) -> None:
     assert client.model == "openai/m"
 
 
+def test_empty_settings(setting: Setting) -> None:
+    """An empty text is as good as none."""
+    setting.user('[llm]\nallow_network = true\nprovider = ""\nmodel = "openai/m"\nbase_url = ""\napi_key_env = ""\n')
+    found = setting.read()
+    assert found.provider is not None
+    assert (found.model, found.provider.key_env) == ("openai/m", "OPENAI_API_KEY")
+
+
 def test_xdg(setting: Setting, tmp_path: Path) -> None:
     """The folder of the XDG variable goes before the one in the home."""
     setting.user("[llm]\nallow_network = true\n")
