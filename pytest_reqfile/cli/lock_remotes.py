@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from pytest_reqfile.lock.cached_content import find_cached
 from pytest_reqfile.lock.directories import Hasher
-from pytest_reqfile.lock.fetching import Fetcher, find_cached
+from pytest_reqfile.lock.fetching import Fetcher
 from pytest_reqfile.lock.pinned_tags import PinnedTags, verify_tags
 from pytest_reqfile.lock.release_age import Gates, open_gates
 from pytest_reqfile.lock.remotes import remote_sources

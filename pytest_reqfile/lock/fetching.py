@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 from pytest_reqfile.errors import GitError, ReqfileError, UsageError, WorkspaceError
-from pytest_reqfile.lock.cache import AiRulezCache, cache_root
-from pytest_reqfile.lock.content_folder import content_described, content_folder, content_key
+from pytest_reqfile.lock.cached_content import find_cached, part_of, source_store
 from pytest_reqfile.lock.remote_url import PROTOCOLS, RemotePlace, place_of
 from pytest_reqfile.lock.remotes import CachedTree, FindCached, is_full_commit
 from pytest_reqfile.lock.tags import Tag, read_tags
-from pytest_reqfile.lock.values import Entry
 from pytest_reqfile.project.values import Source
-from pytest_reqfile.workspace.environment import Environment, cache_folder
+from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.extraction import Part
 from pytest_reqfile.workspace.remotes import Remotes
 from pytest_reqfile.workspace.source_store import SourceStore, is_commit
@@ -30,7 +27,6 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 MAX_FILES: Final = 20_000
 BYTES_VARIABLE: Final = "AI_RULEZ_MAX_CLONE_BYTES"
 FILES_VARIABLE: Final = "AI_RULEZ_MAX_CLONE_FILES"
-STORE: Final = "sources"
 _Answer = TypeVar("_Answer")
 
 
@@ -133,7 +129,7 @@ class Fetcher:
         return place_of(source.source, self._root, self._environment)
 
     def _store(self) -> SourceStore:
-        return SourceStore(cache_folder(self._environment) / STORE, self._environment)
+        return source_store(self._environment)
 
     def _part(self, source: Source) -> Part:
         return replace(
@@ -141,31 +137,6 @@ class Fetcher:
             max_bytes=_limit(self._environment, BYTES_VARIABLE, MAX_BYTES),
             max_files=_limit(self._environment, FILES_VARIABLE, MAX_FILES),
         )
-
-
-def find_cached(environment: Environment) -> FindCached:
-    """Finds the content of a pin in our cache as it is now, then in ai-rulez's own. Never uses the network."""
-    theirs = AiRulezCache(cache_root(environment)).find
-
-    def find(source: Source, entry: Entry) -> CachedTree | None:
-        try:
-            store = SourceStore(cache_folder(environment) / STORE, environment)
-        except WorkspaceError:  # no variable says where a cache is
-            return theirs(source, entry)
-        folder = store.kept(entry.commit, part_of(source)) if is_commit(entry.commit) else None
-        return CachedTree(folder=folder, commit=entry.commit) if folder is not None else theirs(source, entry)
-
-    return find
-
-
-def part_of(source: Source) -> Part:
-    """The part of a commit that is the content of a source."""
-    return Part(
-        name=content_key(source),
-        what=content_described(source),
-        choose=partial(content_folder, source),
-        exact=True,
-    )
 
 
 def _limit(environment: Environment, variable: str, default: int) -> int:

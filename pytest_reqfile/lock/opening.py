@@ -6,9 +6,9 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
+from pytest_reqfile.lock.cached_content import find_cached
 from pytest_reqfile.lock.check import Tools, renders_no_role
 from pytest_reqfile.lock.directories import Hasher
-from pytest_reqfile.lock.fetching import find_cached
 from pytest_reqfile.lock.file import LOCK_NAME, LockFile
 from pytest_reqfile.lock.roles import RenderRole
 from pytest_reqfile.project.resources import GitView

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from pytest_reqfile.errors import FormatError
+from pytest_reqfile.lock.cached_content import find_cached
 from pytest_reqfile.lock.directories import Hasher
-from pytest_reqfile.lock.fetching import find_cached
 from pytest_reqfile.lock.opening import lock_file
 from pytest_reqfile.lock.remote_pins import altered, uncovered
 from pytest_reqfile.lock.remotes import table_of

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_reqfile.errors import GitError, ReqfileError, UsageError, WorkspaceError
+from pytest_reqfile.lock.cached_content import find_cached
 from pytest_reqfile.lock.directories import Hasher
-from pytest_reqfile.lock.fetching import Fetcher, OfflineError, find_cached
+from pytest_reqfile.lock.fetching import Fetcher, OfflineError
 from pytest_reqfile.lock.remotes import is_full_commit, tree_kind
 from pytest_reqfile.lock.resolving import entry_of
 from pytest_reqfile.lock.tags import Tag
