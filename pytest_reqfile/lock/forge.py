@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import quote, urlsplit
 
@@ -18,6 +17,7 @@ from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git_credentials import named_hosts
 from pytest_reqfile.workspace.http import HttpReply
 from pytest_reqfile.workspace.processes import run_command
+from pytest_reqfile.workspace.program import current_folder
 
 _SERVER: Final = "https://github.com"
 _API_HOST: Final = "api.github.com"
@@ -150,7 +150,7 @@ def forge_token(environment: Environment) -> Callable[[str], str | None]:
 def _asked_gh(environment: Environment, host: str) -> str:
     done = run_command(
         ("gh", "auth", "token", "--hostname", host),
-        cwd=Path.cwd(),
+        cwd=current_folder(),
         env=environment,
         timeout=_GH_SECONDS,
     )
