@@ -118,9 +118,10 @@ def judge(one: Pinned, approvals: Iterable[Approval], policy: Policy, now: datet
         if not kept:
             return _refused(one, refusal)
         current = kept
-    names = {reviewer_key(record.reviewer) for record in current}
+    names = {reviewer_key(record.reviewer) for record in current} - {""}
     if len(names) < policy.min_approvers:
-        detail = f"approved by {len(names)} of {policy.min_approvers} ({', '.join(sorted(names))})"
+        named = f" ({', '.join(sorted(names))})" if names else ""
+        detail = f"approved by {len(names)} of {policy.min_approvers}{named}"
         return Verdict(subject=one, status="insufficient", code="AR714", detail=detail)
     return Verdict(subject=one, status="ok")
 
