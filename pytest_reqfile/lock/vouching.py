@@ -10,7 +10,6 @@ from pytest_reqfile.lock.check import is_enforced
 from pytest_reqfile.lock.file import LOCK_NAME
 from pytest_reqfile.lock.governance import Governed, govern
 from pytest_reqfile.lock.governance_policy import Policy, read_policy
-from pytest_reqfile.lock.signatures import Signatures, check_signatures, signature_change
 from pytest_reqfile.lock.signing_policy import read_signing
 from pytest_reqfile.lock.values import Lock
 from pytest_reqfile.project.values import Config, Project
@@ -24,23 +23,34 @@ def vouched(
     Raises ``FormatError`` for a policy that cannot be read.
     """
     governed = _governed(lock, read_policy(project.config), now)
-    signed = _signatures(project, lock, now) if with_signatures else Signatures()
-    return replace(
+    report = replace(
         report,
-        changes=sorted_changes((*report.changes, *governed.changes, *signed.changes)),
-        notes=(*report.notes, *governed.notes, *signed.notes),
-        errors=(*report.errors, *signed.errors),
+        changes=sorted_changes((*report.changes, *governed.changes)),
+        notes=(*report.notes, *governed.notes),
         looked_at={**report.looked_at, "approval": governed.judged},
     )
+    return _signed(report, project, lock, now) if with_signatures else report
 
 
-def _signatures(project: Project, lock: Lock | None, now: datetime) -> Signatures:
+def _signed(report: Report, project: Project, lock: Lock | None, now: datetime) -> Report:
     policy = read_signing(project.config)
+    if others := sorted({*policy.require} - {"lock"}):
+        note = f"[signing] require: signatures of {' and '.join(others)} are not verified here"
+        report = replace(report, notes=(*report.notes, note))
     if not policy.requires_lock:
-        return Signatures()
-    if lock is None or not lock.has_content_pins:
-        return Signatures(changes=(signature_change("AR720", f"{LOCK_NAME} has no content pins to sign"),))
-    return check_signatures(project.place, lock, policy, now)
+        return report
+    from pytest_reqfile.lock.signatures import Signatures, check_signatures, signature_change
+
+    if lock is not None and lock.has_content_pins:
+        found = check_signatures(project.place, lock, policy, now)
+    else:
+        found = Signatures(changes=(signature_change("AR720", f"{LOCK_NAME} has no content pins to sign"),))
+    return replace(
+        report,
+        changes=sorted_changes((*report.changes, *found.changes)),
+        notes=(*report.notes, *found.notes),
+        errors=(*report.errors, *found.errors),
+    )
 
 
 def _governed(lock: Lock | None, policy: Policy, now: datetime) -> Governed:
