@@ -140,6 +140,10 @@ class Asking:
                 self._answers.load()
             self._answers.save(prune=prunes)
 
+    def is_cancelled(self) -> bool:
+        """Whether the run was told to end."""
+        return self._cancellation is not None and self._cancellation.is_set()
+
     def _jev(self, settings: DecisionSettings) -> Jev:
         endpoint = endpoint_of(settings, self._service.environment)
         if self._answers is not None:
@@ -168,7 +172,7 @@ class Asking:
             except JevError as error:
                 said.append(Failure(reason=str(error)))
 
-        if in_threads([probe], 1, self._is_cancelled):
+        if in_threads([probe], 1, self.is_cancelled):
             return said[0]
         self._end()
         return Failure(reason=STOPPED)
@@ -198,7 +202,7 @@ class Asking:
             if (rest := {i: question for i, question in request.questions.items() if i not in found})
         ]
         tasks = [partial(self._ask_one, jev, settings, request, found) for request, found in open_requests]
-        if in_threads(tasks, settings.concurrency, self._is_cancelled):
+        if in_threads(tasks, settings.concurrency, self.is_cancelled):
             return
         self._end()
         with self._lock:
@@ -232,9 +236,6 @@ class Asking:
             found[identifier] = Answer(probability=probability, model=answer.model, cached=False)
             if self._answers is not None:
                 self._answers.put(answer_key(answer.model, request.state, identifier, question), probability)
-
-    def _is_cancelled(self) -> bool:
-        return self._cancellation is not None and self._cancellation.is_set()
 
     def _end(self) -> None:
         """Nothing more is asked in this run; what came is kept."""

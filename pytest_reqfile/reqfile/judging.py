@@ -51,7 +51,7 @@ def default_advisory_errors(edition: Edition) -> AdvisoryErrors:
 
 def judge(checks: Sequence[DecidedCheck], tree: Tree, asking: Asking) -> tuple[Judged, ...]:
     """Ask about every unit of the checks, each unit once for all of them that share their settings."""
-    selected = select_units(checks, tree)
+    selected = select_units(checks, tree, asking.is_cancelled)
     replies: list[dict[Unit, Reply]] = [{} for _ in checks]
     for settings in dict.fromkeys(check.settings for check in checks):
         _ask_group(

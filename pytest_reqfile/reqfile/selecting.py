@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pytest_reqfile.errors import FileError
+from pytest_reqfile.reqfile.asking import STOPPED
 from pytest_reqfile.reqfile.decision import UnitRule
 from pytest_reqfile.reqfile.decision_reading import DecidedCheck
 from pytest_reqfile.reqfile.discovery import Tree
@@ -23,14 +24,18 @@ class Selected:
     error: str | None = None
 
 
-def select_units(checks: Sequence[DecidedCheck], tree: Tree) -> tuple[Selected, ...]:
+def select_units(checks: Sequence[DecidedCheck], tree: Tree, stopped: Callable[[], bool]) -> tuple[Selected, ...]:
     """The units of each check, by file in the order of its plan, then by place.
 
-    A file that cannot be read is an error of every check that would look into it: units must not go missing unseen.
+    A file that cannot be read is an error of every check that would look into it, and so is one that is not looked into
+    once ``stopped``: units must not go missing unseen.
     """
     found: list[dict[str, tuple[Unit, ...]]] = [{} for _ in checks]
     errors: dict[int, str] = {}
     for path, wanted in _rules_by_file(checks).items():
+        if stopped():
+            errors |= dict.fromkeys(wanted, STOPPED)
+            continue
         try:
             parsed = ParsedFile(path, tree.read_text(path))
             for index, rules in wanted.items():

@@ -17,6 +17,8 @@ def in_threads(tasks: Sequence[Callable[[], None]], count: int, stopped: Callabl
     An interrupt ends the waiting at once. The threads are daemons: one that hangs in the system's resolver must not
     hold a run that was told to end.
     """
+    if stopped():
+        return False
     waiting = iter(tasks)
     lock = threading.Lock()
     halt = threading.Event()

@@ -148,6 +148,22 @@ def test_cancelling_ends_a_run_at_once_and_keeps_what_came(jev: Jev, tmp_path: P
     assert len(cache.read_text().splitlines()) == 1 + int(outcome.details["units"] or 0)
 
 
+def test_a_run_cancelled_before_it_asks_looks_no_further_and_asks_nothing(jev: Jev, tmp_path: Path) -> None:
+    """Reading and parsing may take long, too; what was not looked into is an error, not nothing to check."""
+    files: dict[str, str | bytes] = {
+        "Reqfile.yaml": req(ONE_JOB=DECISION),
+        ".reqfile/ONE_JOB/decision.yaml": PYFUNC,
+        ".reqfile/config.yaml": jev.config,
+        "a.py": functions("a"),
+    }
+    cancellation = Cancellation()
+    cancellation.cancel()
+    transport = HttpTransport(Environment(variables={}))
+    (outcome,) = Court(files, transport, cache=tmp_path / "cache", cancellation=cancellation).judge()
+    assert (outcome.status, outcome.reason) == ("error", "stopped before it was answered")
+    assert jev.heard == []
+
+
 def hanging_after_six(heard: Heard) -> Said | None:
     """Of the functions f0 to f11, which are asked about in this order, six are answered."""
     number = -1 if heard.is_probe else int(heard.state["unit"].removeprefix("def f").partition("(")[0])

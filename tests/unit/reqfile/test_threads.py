@@ -66,6 +66,14 @@ def test_stopping_ends_the_waiting_and_starts_nothing_more() -> None:
     assert started == [0, 1]
 
 
+def test_what_was_stopped_before_it_began_does_not_begin() -> None:
+    """Not a single request after Ctrl-C."""
+    begun: list[int] = []
+    assert not in_threads([partial(begun.append, 1)], 4, lambda: True)
+    time.sleep(0.05)
+    assert begun == []
+
+
 def test_a_bug_in_a_task_is_no_quiet_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own traceback is printed by its thread; who waits learns of it."""
     printed: list[type[BaseException]] = []
