@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from pytest_reqfile.lock.remotes import is_range, redacted
 from pytest_reqfile.lock.tag_dates import Bring, TagDates
 from pytest_reqfile.lock.tags import Tag, tag_version
 from pytest_reqfile.project.values import AgeSource, LockSettings, Source
-from pytest_reqfile.workspace.clock import Clock
+from pytest_reqfile.workspace.clock import Clock, utc_now
 from pytest_reqfile.workspace.environment import Environment
 
 Gates = Callable[[Source], Gate | None]
@@ -170,6 +170,6 @@ def open_gates(settings: LockSettings, environment: Environment, clock: Clock, c
         Forge(environment, client, forge_token(environment)),
         FirstSeen(Path(root, FILE_NAME)) if root is not None else None,
         TagDates(bring, environment),
-        datetime.fromtimestamp(clock.now_ms() // 1000, UTC),
+        utc_now(clock).replace(microsecond=0),
     )
     return lambda source: times.gate(source, settings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,6 +34,23 @@ def locked(project: RangeProject) -> RangeProject:
     project.remote.publish("v3.9.0", annotated=True)
     project.remote.publish("v4.1.0")
     return project
+
+
+class CountingGit:
+    """A ``git`` in front of the real one that writes down its arguments."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        real = shutil.which("git")
+        (folder / "git").write_text(f'#!/bin/sh\necho "$*" >> "{folder}/calls"\nexec {real} "$@"\n')
+        (folder / "git").chmod(0o755)
+
+    def env(self, path: str) -> dict[str, str]:
+        return {"PATH": f"{self._folder}{os.pathsep}{path}"}
+
+    def count(self, word: str) -> int:
+        """How many calls had the word among their arguments."""
+        return sum(word in line.split() for line in (self._folder / "calls").read_text().splitlines())
 
 
 def _row(project: RangeProject, *argv: str, env: dict[str, str] | None = None) -> dict[str, Any]:
@@ -180,13 +199,15 @@ def test_a_pin_of_another_repository_is_none(locked: RangeProject) -> None:
 
 
 @pytest.mark.case("lock:V11")
-def test_several_sources(locked: RangeProject) -> None:
+def test_several_sources(locked: RangeProject, tmp_path: Path) -> None:
     """Sorted by kind and name; ordinary refs are left out; one listing for each repository; names and kinds limit."""
     skill = locked.include("~3.4.0", name="deploy", table="installed_skills", more='path = "rules"\n')
     source = locked.include("9.x", name="acme", table="skill_sources")
     plain = locked.include(name="branch").replace('version = "^3.4"', 'ref = "main"')
     locked.config(plain + source + skill + locked.include(name="a") + locked.include())
-    code, document = locked.outdated()
+    git = CountingGit(tmp_path)
+    code, document = locked.outdated(env=git.env(locked.repo.variables["PATH"]))
+    assert git.count("ls-remote") == 1
     names = [(row["kind"], row["name"], row["status"]) for row in document["sources"]]
     assert names == [
         ("include", "a", "not-locked"),

@@ -261,6 +261,19 @@ def test_a_denied_digest_is_not_pinned(locked: RangeProject) -> None:
     assert "AR717" in done.err
 
 
+def test_a_lock_that_was_edited_by_hand(locked: RangeProject) -> None:
+    """It stays red: a new tree digest would hide the edit."""
+    edited = locked.bytes.replace(b"kind = 'rule'", b"kind = 'rule'\nowner = 'x'").replace(
+        b"id = 'own'", b"id = 'other'"
+    )
+    (locked.folder / "ai-rulez.lock").write_bytes(edited)
+    done = locked.run("update")
+    assert (done.code, done.out, locked.bytes) == (2, "", edited)
+    assert done.err.startswith(
+        "error: the tree digest does not match the pins in ai-rulez.lock; it was edited by hand. Nothing was written: "
+    )
+
+
 @pytest.mark.case("lock:W13")
 def test_names_and_kinds(locked: RangeProject) -> None:
     """Only what is named moves; entries are told apart by kind and name; a wrong name is an error."""
