@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
-from pytest_reqfile.errors import GitError, ReqfileError, UsageError, WorkspaceError
+from pytest_reqfile.errors import GitError, UsageError, WorkspaceError
 from pytest_reqfile.lock.cached_content import find_cached, part_of, source_store
 from pytest_reqfile.lock.remote_url import PROTOCOLS, RemotePlace, place_of
 from pytest_reqfile.lock.remotes import CachedTree, FindCached, is_full_commit
@@ -111,10 +111,10 @@ class Fetcher:
         if key not in self._answers:
             try:
                 self._answers[key] = ask()
-            except ReqfileError as error:
+            except WorkspaceError as error:
                 self._answers[key] = type(error)(f"{place.shown}: {' '.join(str(error).split())}")
         answer = self._answers[key]
-        if isinstance(answer, ReqfileError):
+        if isinstance(answer, WorkspaceError):
             raise answer
         return answer  # type: ignore[return-value] # the key says what was asked
 

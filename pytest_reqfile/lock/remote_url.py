@@ -51,7 +51,7 @@ def place_of(text: str, root: Path, environment: Environment) -> RemotePlace:
     """
     url = text[len(_GIT_PREFIX) :] if text.lower().startswith(_GIT_PREFIX) else text
     shown = redacted(text)
-    if not url.isprintable():
+    if not unquote(url).isprintable():
         raise UsageError("the source holds control characters")
     if (found := _FILE.fullmatch(url)) is not None:
         local = _local(found["path"], shown, root, environment)

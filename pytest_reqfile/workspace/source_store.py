@@ -154,7 +154,7 @@ class SourceStore:
         return BareStore(store, self._environment)
 
     def _make_bare(self, folder: Path) -> None:
-        Git(folder, self._environment).run(("init", "--quiet", "--bare", "--template="))
+        Git(folder, self._environment).run(("init", "--quiet", "--bare", "--template=", "--object-format=sha1"))
 
     def _install(self, staged: Path, place: Path, *, replace: bool) -> None:
         with self._locked():

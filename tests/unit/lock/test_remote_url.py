@@ -55,6 +55,8 @@ def test_urls(text: str, url: str) -> None:
         "https://a:b@c:d@h/r",
         "--upload-pack=touch x",
         "file://",
+        "file:///r%00",
+        "https://h/%1b[2Jr",
     ],
 )
 def test_what_is_not_fetched(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from pytest_reqfile.workspace.extraction import (
     NoSuchPartError,
     Part,
     extract_tree,
+    is_same_tree,
 )
 from pytest_reqfile.workspace.tree_listing import CommitTree
 from tests.support import Repo
@@ -108,7 +110,7 @@ def test_a_tree_that_names_more_than_any_disk_holds_is_refused(repo: Repo, tmp_p
     inner = tree(repo, [("100644", str(number), blob(repo, b"x")) for number in range(10)])
     for _ in range(9):
         inner = tree(repo, [("40000", str(number), inner) for number in range(10)])
-    with pytest.raises(WorkspaceError, match="is too large to be a source: .*; it names more than is looked at"):
+    with pytest.raises(WorkspaceError, match=r"is too large to be a source: .*; it names more than is looked at"):
         extract_tree(repo.workspace_git(), commit_tree(repo, inner), tmp_path, replace(WHOLE, max_files=10))
     for _ in range(201):
         inner = tree(repo, [("40000", "d", inner)])
@@ -165,6 +167,37 @@ def test_exact_parts_keep_every_link_as_it_is_written(repo: Repo, tmp_path: Path
     folder.mkdir()
     extract_tree(repo.workspace_git(), repo.commit(), folder, replace(WHOLE, exact=True))
     assert {path: os.readlink(folder / path) for path in links} == links
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        (lambda _: None, True),
+        (lambda root: (root / "d/empty").mkdir(), True),
+        (lambda root: (root / "a").write_text("A"), False),
+        (lambda root: (root / "a").chmod(0o644), False),
+        (lambda root: (root / "more").write_text(""), False),
+        (lambda root: (root / "d/b").unlink(), False),
+        (lambda root: ((root / "l").unlink(), (root / "l").symlink_to("d")), False),
+        (lambda root: ((root / "a").unlink(), (root / "a").symlink_to("d/b")), False),
+        (lambda root: (root / "d/b").chmod(0), None),
+        (lambda root: root.rename(root.with_name("gone")), False),
+        (lambda root: (root.rename(root.with_name("gone")), root.symlink_to(root.with_name("gone"))), False),
+    ],
+)
+def test_equal_trees(tmp_path: Path, change: Callable[[Path], object], same: bool | None) -> None:
+    """Contents, execute bits, links and names; what cannot be read is not the same."""
+    one, other = tmp_path / "one", tmp_path / "other"
+    for root in (one, other):
+        (root / "d").mkdir(parents=True)
+        (root / "a").write_text("a")
+        (root / "a").chmod(0o755)
+        (root / "d/b").write_text("b")
+        (root / "l").symlink_to("a")
+    change(one)
+    if same is None:
+        same = os.access(one / "d/b", os.R_OK)  # for root everything can be read
+    assert is_same_tree(one, other) is same
 
 
 @pytest.mark.parametrize(
