@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final
 
 from pytest_reqfile.errors import FileError
@@ -117,15 +118,20 @@ def selections_of(verifier: SpecVerifier, *, strict_applicability: bool) -> Iter
 
 
 class PredicateEvaluation:
-    """The evaluation of one verifier at its scoped files."""
+    """The evaluation of one verifier at its scoped files; ``scoped`` is None where it looks at the whole repository."""
 
     def __init__(
-        self, verifier: SpecVerifier, files: tuple[str, ...], evidence: Evidence, evaluators: Evaluators
+        self, verifier: SpecVerifier, scoped: Selection | None, evidence: Evidence, evaluators: Evaluators
     ) -> None:
         self._verifier = verifier
-        self._files = files
+        self._scoped = scoped
         self._evidence = evidence
         self._evaluators = evaluators
+
+    @cached_property
+    def _files(self) -> tuple[str, ...]:
+        """Listed for those predicates alone that look at each of them: a search of their text has done so."""
+        return self._evidence.files(self._scoped) if self._scoped is not None else ()
 
     def verdict(self, predicate: Predicate) -> Verdict:  # noqa: PLR0911 - one line per predicate
         """Whether ``predicate`` holds."""

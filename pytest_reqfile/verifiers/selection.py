@@ -61,6 +61,8 @@ class FileClasses:
     def files(self, selection: Selection, limit: int | None = None) -> tuple[str, ...]:
         """The selected files in byte order, or the first ``limit`` of them."""
         parts = [found.paths for found in self._of_selection[self._index[selection]]]
+        if len(parts) == 1:
+            return parts[0][:limit]
         return tuple(islice(merge(*parts, key=byte_order), limit))
 
     def _build(self, listings: dict[Source, tuple[str, ...]]) -> Iterable[FileClass]:

@@ -42,14 +42,14 @@ def evaluate_spec(verifier: SpecVerifier, evidence: Evidence, evaluators: Evalua
 
 def _evaluate(verifier: SpecVerifier, evidence: Evidence, evaluators: Evaluators) -> Result:
     selection = scoped_selection(verifier)
-    files = evidence.files(selection) if selection is not None else ()
+    files = evidence.count(selection) if selection is not None else None
     if selection is not None and not files:
         if evidence.strict_applicability and not evidence.count(applicable_selection(verifier)):
             return _dead(verifier)
         return spec_result(verifier, "not_applicable", "no changed file matches when_changed", files=0)
-    verdict = PredicateEvaluation(verifier, files, evidence, evaluators).verdict(verifier.require)
-    result = _result(verifier, verdict, len(files) if selection is not None else None)
-    return replace(result, usage=verdict.usage)
+    verdict = PredicateEvaluation(verifier, selection, evidence, evaluators).verdict(verifier.require)
+    result = _result(verifier, verdict, files)
+    return result if verdict.usage is None else replace(result, usage=verdict.usage)
 
 
 def _dead(verifier: SpecVerifier) -> Result:
