@@ -76,7 +76,7 @@ class ParsedStore:
             return None
         try:
             value = build(wire)
-        except (TypeError, ValueError):  # not what we wrote: parse it
+        except (LookupError, TypeError, ValueError):  # not what we wrote: parse it
             return None
         self._used[key] = wire
         return value
@@ -91,7 +91,7 @@ class ParsedStore:
             return {}
         try:
             stored: Any = json.loads(data)
-        except ValueError:
+        except (RecursionError, ValueError):
             return {}
         if not isinstance(stored, dict) or stored.get("source") != self._source:
             return {}

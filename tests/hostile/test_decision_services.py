@@ -10,7 +10,7 @@ import time
 import pytest
 
 from tests.support import Repo
-from tests.support.decisions import PYFUNC, asked_key, decide, drepo, functions
+from tests.support.decisions import PYFUNC, asked_key, conflicting, decide, drepo, functions
 from tests.support.jev import EXACT, KEY, Heard, Jev, Said, said
 from tests.support.processes import started, wait_until
 
@@ -138,3 +138,19 @@ def test_git_does_not_see_the_usual_key(repo: Repo, jev: Jev) -> None:
     repo.pytest("--reqfile-changed=HEAD", env=asked_key())
     assert seen.exists()
     assert KEY not in seen.read_text()
+
+
+def test_questions_about_conflicts_hold_no_interrupted_run(repo: Repo, jev: Jev) -> None:
+    """They come last, when everything else is known; what was answered before stays."""
+    conflicting(repo, jev, "core/a.rs", "core/b.rs")
+    repo.write(".reqfile/config.yaml", f"{jev.config}  concurrency: 1\n")
+    jev.behave = lambda heard: Said(delay=60.0) if heard.is_conflict and heard.state["file"] == "core/b.rs" else None
+    with started(repo, "pytest_reqfile", "check", env=asked_key()) as process:
+        assert wait_until(lambda: len(jev.conflicts) >= 2, 30.0)
+        time.sleep(0.2)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert time.monotonic() - start < 6.0
+    assert len(repo.path(".git/reqfile/jev-cache").read_text().splitlines()) == 2

@@ -137,6 +137,7 @@ def test_a_file_with_problems_is_never_kept(tmp_path: Path) -> None:
         b"{}",
         b'{"source": "another", "files": {}}',
         b'{"source": 1, "files": 1}',
+        b"[" * 100_000,
     ],
 )
 def test_a_damaged_store_is_no_store(tmp_path: Path, damage: bytes) -> None:
@@ -149,7 +150,11 @@ def test_a_damaged_store_is_no_store(tmp_path: Path, damage: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "wire", [1, None, [[]], [[1, 2]], [["ONE", "code", 0, None, None, None, None, None, None, None]]]
+    "wire",
+    [
+        *(1, None, [[]], [[1, 2]], [["ONE", "code", 0, None, None, None, None, None, None, None]]),
+        [["ONE", "code", 0, {"a": 1}, None, None, None, None, None, None]],
+    ],
 )
 def test_an_entry_that_is_none_is_parsed(tmp_path: Path, wire: object) -> None:
     """An entry we did not write is not believed where it cannot be a Reqfile."""
