@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_reqfile.errors import GitError, WorkspaceError
 from pytest_reqfile.workspace.environment import Environment, cache_folder
-from pytest_reqfile.workspace.git import Git, discover_root
+from pytest_reqfile.workspace.git import Git, discover_root, refuse_unanswered
 from pytest_reqfile.workspace.git_listing import GitListing
 from pytest_reqfile.workspace.program import current_folder
 
@@ -27,10 +27,11 @@ class Surroundings:
 
     @cached_property
     def root(self) -> Path | None:
-        """The repository's top folder; None outside of git."""
+        """The repository's top folder; None outside of git. Raises ``GitError`` where git does not answer."""
         try:
             return discover_root(current_folder(), self.environment)
-        except GitError:
+        except GitError as error:
+            refuse_unanswered(current_folder(), error)
             return None
 
     @cached_property

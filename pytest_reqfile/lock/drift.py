@@ -18,7 +18,7 @@ from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.resources import GitView
 from pytest_reqfile.project.values import Place
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.git import Git, discover_root
+from pytest_reqfile.workspace.git import Git, discover_root, refuse_unanswered
 
 
 def lock_drift(place: Place, environment: Environment) -> Callable[[str], tuple[str, ...]]:
@@ -43,7 +43,8 @@ def lock_drift(place: Place, environment: Environment) -> Callable[[str], tuple[
 def _view(place: Place, environment: Environment) -> GitView | None:
     try:
         git = Git(discover_root(place.root, environment), environment)
-    except GitError:
+    except GitError as error:
+        refuse_unanswered(place.root, error)
         return None
     return GitView(git=git, listed=frozenset(git.list_files()))
 

@@ -37,7 +37,7 @@ from pytest_reqfile.reqfile.lockable import lockables
 from pytest_reqfile.reqfile.repository import Repository, open_repository
 from pytest_reqfile.workspace.clock import SystemClock, utc_now
 from pytest_reqfile.workspace.environment import Environment, cache_folder
-from pytest_reqfile.workspace.git import nearest_repository
+from pytest_reqfile.workspace.git import is_inside_repository, nearest_repository, refuse_unanswered
 from pytest_reqfile.workspace.leaf_cache import LeafCache
 from pytest_reqfile.workspace.paths import canonical
 from pytest_reqfile.workspace.run_folder import shared_once
@@ -164,7 +164,7 @@ class Locks:
         if place is None:
             return take_state(file, partial(self._compare_requirements, file.walk.root))
         cache = self._cache(place.root)
-        state = take_state(file, partial(_compare_project, place, self._tools(place.root, cache)))
+        state = take_state(file, partial(self._compare_project, place, cache))
         if cache is not None:
             cache.save()
         return state
@@ -175,7 +175,8 @@ class Locks:
             place = self._place(path)
             return (lock_file(place), place) if place is not None else None
         root = canonical(path.parent.parent)
-        return (requirements_lock(root), None) if nearest_repository(root) == root and self._repository(root) else None
+        is_top = is_inside_repository(root) and nearest_repository(root) == root
+        return (requirements_lock(root), None) if is_top else None
 
     def _place(self, path: Path) -> Place | None:
         root = project_root(path)
@@ -184,9 +185,14 @@ class Locks:
         except FormatError:
             return None  # told by the file that is wrong
 
+    def _compare_project(self, place: Place, cache: LeafCache | None, lock: Lock | None) -> Report:
+        project = load_project(place)
+        report = check_project(project, lock, self._tools(place.root, cache))
+        return vouched(report, project, lock, utc_now(SystemClock()))
+
     def _compare_requirements(self, root: Path, lock: Lock | None) -> Report:
         repository = self._repository(root)
-        assert repository is not None
+        assert repository is not None  # where there is a .git, git answers or raises
         catalog = repository.catalog
         return check_requirements(lockables(catalog), catalog.problems, root, self._tools(root, None).hasher, lock)
 
@@ -198,11 +204,15 @@ class Locks:
         return open_tools(self._environment, view, cache)
 
     def _repository(self, top: Path) -> Repository | None:
-        """The repository at ``top`` as a lock sees it: what is not in the cache is not fetched."""
+        """The repository at ``top`` as a lock sees it: what is not in the cache is not fetched.
+
+        None outside of git. Raises ``GitError`` where git does not answer: what it ignores would be pinned.
+        """
         if top not in self._repositories:
             try:
                 self._repositories[top] = open_repository(top, self._environment, cached_only=True)
-            except GitError:
+            except GitError as error:
+                refuse_unanswered(top, error)
                 self._repositories[top] = None
         return self._repositories[top]
 
@@ -219,11 +229,6 @@ def _canonical(path: Path) -> Path:
     """The lock's path with its project's folder resolved; a symlink below that folder is not followed to a lock."""
     root = project_root(path) if path.name == LOCK_NAME else path.parent.parent
     return canonical(root) / path.relative_to(root)
-
-
-def _compare_project(place: Place, tools: Tools, lock: Lock | None) -> Report:
-    project = load_project(place)
-    return vouched(check_project(project, lock, tools), project, lock, utc_now(SystemClock()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

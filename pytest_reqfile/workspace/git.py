@@ -289,6 +289,12 @@ def is_inside_repository(folder: Path) -> bool:
     return (nearest_repository(folder) / ".git").exists()
 
 
+def refuse_unanswered(folder: Path, error: GitError) -> None:
+    """Raise ``error`` where ``folder`` is in a repository all the same: what git ignores there nobody else can tell."""
+    if is_inside_repository(folder):
+        raise GitError(f"{error}; there is a .git in {nearest_repository(folder)}, so git must be asked") from error
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryPlace:
     """Where a repository is: its canonical top folder, and the git folder that all of its worktrees share."""

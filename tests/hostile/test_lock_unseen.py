@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.support.locks import LockProject
 from tests.support.repo import Completed, Repo
 
 bound = reading.bound
+LOCK = ".ai-rulez/ai-rulez.lock"
 HOOK = '[[hooks]]\nevent = "Stop"\n[[hooks.hooks]]\nscript = "{}"\n'
 AGENT = "---\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: {}\n---\n"
 RED = "cannot pin part of the configuration; `reqfile lock --check` will fail until it is fixed"
@@ -253,3 +255,51 @@ def test_links_that_no_pin_covers(repo: Repo) -> None:
             "warning: .ai-rulez/rubrics/loose.md: a file: it is no rubric, and not pinned",
         ],
     )
+
+
+def _broken_head(repo: Repo) -> dict[str, str]:
+    repo.path(".git/HEAD").unlink()
+    return {}
+
+
+def _broken_index(repo: Repo) -> dict[str, str]:
+    repo.write(".git/index", "no index")
+    return {}
+
+
+def _no_git(repo: Repo) -> dict[str, str]:
+    return {"PATH": str(repo.home), "GIT_PYTHON_GIT_EXECUTABLE": ""}
+
+
+def _owned_by_another(repo: Repo) -> dict[str, str]:
+    if os.geteuid() != 0:
+        pytest.skip("only root may give a folder away")
+    for path in ("", ".git"):
+        os.chown(repo.path(path), 65534, 65534)
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("disturb", "says"),
+    [
+        (_broken_head, "not inside a git repository; there is a .git in {root}, so git must be asked"),
+        (_broken_index, "git ls-files "),
+        (_no_git, "could not run git: "),
+        (_owned_by_another, "detected dubious ownership in repository at '{root}'"),
+    ],
+)
+def test_git_does_not_answer(repo: Repo, disturb: Callable[[Repo], dict[str, str]], says: str) -> None:
+    """Where there is a repository, what git ignores is not pinned; unasked, all of it would be."""
+    project = LockProject(repo).base()
+    repo.write(".gitignore", "*.log\n")
+    project.write("skills/pack/assets/x.log", "ignored")
+    project.lock()
+    repo.write("test_a.py", "def test_a(reqfile_lock): pass\n")
+    before = (project.folder / "ai-rulez.lock").read_bytes()
+    env = disturb(repo)
+    for arguments in ((), ("--check",), ("--diff",)):
+        done = repo.run("lock", *arguments, env=env)
+        assert (done.code, done.out, says.format(root=repo.root) in done.err) == (1, "", True), done.err
+    assert (project.folder / "ai-rulez.lock").read_bytes() == before
+    done = repo.pytest("-q", LOCK, "test_a.py", env=env)
+    assert (done.code, "3 errors" in done.out, says.format(root=repo.root) in done.out) == (1, True, True), done.out
