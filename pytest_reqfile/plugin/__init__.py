@@ -94,6 +94,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if nodeids:
         from pytest_reqfile.plugin.workers import tell_choices
 
+        _state(session.config).expect(session.items)
         tell_choices(session.config, nodeids)
 
 

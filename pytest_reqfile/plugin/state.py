@@ -292,7 +292,6 @@ class RunState:
         if self._config.option.collectonly:
             return
         left = [item.plan.source for item in items if isinstance(item, ReqfileItem)]
-        self._expect(left)
         if len(left) > _MANY:
             settle()
             self._config.add_cleanup(unsettle)
@@ -301,8 +300,12 @@ class RunState:
                 mine = {id(verifier) for verifiers in project.by_file.values() for verifier in verifiers}
                 project.prepare(v for v in left if isinstance(v, FlatVerifier | SpecVerifier) and id(v) in mine)
 
-    def _expect(self, sources: list[object]) -> None:
-        """What is left is done together: no code unit is sent twice, and a mission's commands run in one workspace."""
+    def expect(self, items: list[pytest.Item]) -> None:
+        """What is left is done together: no code unit is sent twice, and a mission's commands run in one workspace.
+
+        Called once nobody deselects any more: ``--lf`` does so after every other.
+        """
+        sources = (item.plan.source for item in items if isinstance(item, ReqfileItem))
         for source in sources:
             if source is not None and isinstance(source, Expecting):
                 source.expect()

@@ -20,21 +20,32 @@ def make_private_folder(folder: Path) -> None:
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+        _make(folder)
     except OSError as error:
         raise UsageError(f"cannot use {folder} for evidence: {error.strerror}") from error
+    if not folder.is_dir():
+        raise UsageError(f"cannot use {folder} for evidence: it is no folder")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"cannot use {folder} for evidence: it is not writable")
 
 
 def make_once(folder: Path) -> bool:
-    """Make ``folder``, mode 0700; False where it is there already. Raises ``UsageError`` where it cannot be made."""
+    """Make ``folder``, mode 0700; False where something is there already, so that of several makers one succeeds.
+
+    Raises ``UsageError`` where it cannot be made.
+    """
+    try:
+        return _make(folder)
+    except OSError as error:
+        raise UsageError(f"cannot use {folder.parent} for evidence: {error.strerror}") from error
+
+
+def _make(folder: Path) -> bool:
     try:
         folder.mkdir(mode=_PRIVATE_FOLDER)
     except FileExistsError:
         return False
-    except OSError as error:
-        raise UsageError(f"cannot use {folder.parent} for evidence: {error.strerror}") from error
+    folder.chmod(_PRIVATE_FOLDER)  # whatever the umask
     return True
 
 
