@@ -130,6 +130,16 @@ def test_auto_without_a_usable_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.case("lock:U-modes")
+def test_a_record_that_cannot_be_written_is_not_believed(tmp_path: Path) -> None:
+    """Even though it can be read: what this run has seen is lost, and the next would see it anew."""
+    setting = Setting(tmp_path, "auto").seen(NOW - 9 * DAY)
+    lock = setting.path.with_name(f"{setting.path.name}.lock")
+    lock.unlink()
+    lock.mkdir()
+    assert setting.error().startswith(f"no release time for v3.9.0: no release; cannot write {lock}: ")
+
+
+@pytest.mark.case("lock:U-modes")
 def test_the_modes_alone_fail_closed(tmp_path: Path) -> None:
     """``forge`` and ``commit`` ask nobody else; ``first-seen`` does not ask the forge."""
     assert Setting(tmp_path, "forge", "the forge is closed").seen(NOW - 9 * DAY).error() == "the forge is closed"
