@@ -104,6 +104,7 @@ in_safe = pytest.mark.parametrize("mode", SAFE, indirect=True)
         ),
     ],
 )
+@pytest.mark.case("oracle:9.8")
 def test_writes_land_in_the_disposable_workspace(project: Repo, mode: Request, command: str, written: str) -> None:
     """spec 9.8: whatever is written there, the reviewed workspace is byte for byte what it was, and the run stands."""
     before = take_manifest(project.root)
@@ -123,6 +124,7 @@ def test_writes_land_in_the_disposable_workspace(project: Repo, mode: Request, c
 
 
 @in_disposable
+@pytest.mark.case("oracle:9.9")
 def test_later_commands_see_what_earlier_ones_built(project: Repo, mode: Request) -> None:
     """spec 9.9: build, then test; in listed order, in one workspace."""
     what = mission(
@@ -239,6 +241,8 @@ AS_GIVEN = (
 
 
 @in_disposable
+@pytest.mark.case("oracle:9.5")
+@pytest.mark.case("oracle:9.6")
 def test_commands_run_as_given(project: Repo, mode: Request) -> None:
     """spec 9.5, 9.6: newlines, quotes, variables, globs, here-documents, bashisms, bytes, no stdin."""
     what = mission(*(entry(command, code, check_id=str(n)) for n, (command, code, _) in enumerate(AS_GIVEN)))
@@ -249,6 +253,7 @@ def test_commands_run_as_given(project: Repo, mode: Request) -> None:
 
 
 @in_disposable
+@pytest.mark.case("oracle:9.5")
 def test_words_are_executed_without_a_shell(project: Repo, mode: Request) -> None:
     """spec 9.5: an empty argument stays one, nothing is expanded."""
     argv = [sys.executable, "-c", "import sys; print(sys.argv[1:])", "", "$HOME *", "a b"]
@@ -312,6 +317,7 @@ LEAVING_SOMETHING = (
 
 
 @in_safe
+@pytest.mark.case("oracle:9.6")
 def test_nothing_outlives_its_command(project: Repo, mode: Request) -> None:
     """spec 9.6: children in the background, double forks, new sessions; none delays the verdict or stays."""
     what = mission(*(entry(c.replace("SECONDS", LEFT), check_id=str(n)) for n, c in enumerate(LEAVING_SOMETHING)))
@@ -333,6 +339,7 @@ ENDLESS = (
 
 
 @in_safe
+@pytest.mark.case("oracle:9.6")
 def test_what_does_not_end_is_blocked(project: Repo, mode: Request) -> None:
     """spec 5.5: no exit code to compare; everything it started is gone."""
     commands = [command.replace("SECONDS", ENDLESS_SLEEP) for command in ENDLESS]
@@ -356,6 +363,7 @@ def test_killing_the_parent_gains_nothing(project: Repo, mode: Request) -> None:
 
 
 @in_safe
+@pytest.mark.case("oracle:9.5")
 def test_a_flood_is_kept_in_part(project: Repo, mode: Request) -> None:
     """spec 9.5: 100 MB of output; the exit code counts, the evidence says that it is not whole."""
     verified = verify(project, mission(entry("head -c 100000000 /dev/zero; exit 5", 5)), isolation=mode)
@@ -388,6 +396,7 @@ def server() -> Iterator[int]:
 
 
 @in_safe
+@pytest.mark.case("oracle:9.9")
 def test_the_network_is_off_but_loopback_works(project: Repo, mode: Request, server: int) -> None:
     """spec 9.9: a command may talk to itself, not to this machine and not to others."""
     connect = f"import socket; socket.create_connection(('127.0.0.1', {server}), 5)"
@@ -414,6 +423,7 @@ def test_the_network_is_off_but_loopback_works(project: Repo, mode: Request, ser
 
 
 @in_safe
+@pytest.mark.case("oracle:9.7")
 def test_nothing_of_a_surrounding_run_is_inherited(project: Repo, mode: Request) -> None:
     """spec 9.7: a nested pytest must not see ours, nor coverage's, xdist's, a hook's or any key."""
     variables = {
@@ -439,6 +449,7 @@ def test_nothing_of_a_surrounding_run_is_inherited(project: Repo, mode: Request)
 
 
 @in_disposable
+@pytest.mark.case("oracle:9.7")
 def test_an_oracle_may_run_pytest(project: Repo, mode: Request) -> None:
     """spec 9.7: and the reviewed project's own conftest is its own affair."""
     project.write("conftest.py", "import os\nassert 'PYTEST_CURRENT_TEST' not in os.environ\n")
@@ -454,6 +465,7 @@ def test_an_oracle_may_run_pytest(project: Repo, mode: Request) -> None:
 
 
 @in_safe
+@pytest.mark.case("oracle:9.8")
 def test_home_and_temporary_folder_are_private(project: Repo, mode: Request) -> None:
     """spec 9.8: what goes to caches is gone with the run."""
     what = mission(entry('cd "$HOME" && mkdir -p .cache && echo x > .cache/y && mktemp && echo $HOME'))
@@ -483,6 +495,7 @@ def test_the_folder_of_the_entry(project: Repo, mode: Request) -> None:
 
 @pytest.mark.parametrize("mode", ["overlay"], indirect=True)
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.case("oracle:9.9")
 def test_root_stays_root_without_its_powers(project: Repo, mode: Request) -> None:
     """spec 9.9: an oracle that wants to be root finds itself root, with a container's capabilities."""
     verified = verify(project, mission(entry("id -u; grep CapEff /proc/self/status")), isolation=mode)

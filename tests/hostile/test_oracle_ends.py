@@ -76,6 +76,7 @@ def mounts() -> int:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.case("oracle:9.17")
 def test_an_interrupted_run_still_tells_what_was_not_run(
     repo: Repo, scratch: Path, running: subprocess.Popen[bytes], number: int
 ) -> None:
@@ -99,6 +100,7 @@ def test_an_interrupted_run_still_tells_what_was_not_run(
     assert [check["exitCode"] for check in claims["checks"]] == [0, None, None]
 
 
+@pytest.mark.case("oracle:9.17")
 def test_a_killed_run_leaves_no_process_and_no_half_file(
     repo: Repo, scratch: Path, running: subprocess.Popen[bytes], mode: Request
 ) -> None:
@@ -148,6 +150,7 @@ def test_cancelling_from_another_thread(repo: Repo, mode: Request) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a small file system needs root")
+@pytest.mark.case("oracle:9.16")
 def test_a_full_disk_leaves_the_claims_whole_or_absent(repo: Repo, tmp_path: Path) -> None:
     """spec 9.16: evidence that cannot be written is an error, and nothing is half there."""
     (repo.home / "m.json").write_text(mission_text(entry("head -c 300000 /dev/urandom"), criteria=[criterion()]))

@@ -58,6 +58,7 @@ def reviewed(repo: Repo) -> Repo:
     ],
     ids=["ignored", "new-ignored", "ignored-gone", "tag", "config", "tracked"],
 )
+@pytest.mark.case("oracle:9.11")
 def test_any_change_meanwhile_blocks_the_run(reviewed: Repo, change: Change, path: str) -> None:
     """spec 9.11: ignored files and git data too; commands saw them, and the state of the source does not tell."""
     out = _changed_meanwhile(reviewed, change)

@@ -179,6 +179,7 @@ KINDS: tuple[Prepare, ...] = (
 
 
 @pytest.mark.parametrize("prepare", KINDS, ids=lambda prepare: str(prepare.__name__))
+@pytest.mark.case("oracle:9.10")
 def test_every_kind_of_workspace(repo: Repo, tmp_path: Path, mode: Request, prepare: Prepare) -> None:
     """spec 9.10: commands see what is there, git says the same as in the original, and nothing of it changes."""
     folder = tmp_path / "around"
@@ -233,6 +234,7 @@ def test_a_push_goes_nowhere(repo: Repo, tmp_path: Path, mode: Request) -> None:
     assert before.changed(take_manifest(tmp_path / "bare.git")) == ()
 
 
+@pytest.mark.case("oracle:9.11")
 def test_a_workspace_that_changes_meanwhile(repo: Repo, mode: Request) -> None:
     """spec 9.11: what was verified is not what is there now; every result of the run is blocked, earlier ones too."""
     length = f"1.474{os.getpid()}"
@@ -306,6 +308,7 @@ def test_touching_the_index_is_no_drift_where_the_kernel_guards(repo: Repo) -> N
     assert outcome.status == ("pass" if enforced.enforced == "kernel" else "error")
 
 
+@pytest.mark.case("oracle:9.10")
 def test_a_file_that_changes_while_it_is_copied(repo: Repo) -> None:
     """spec 9.10: the copy is of no single state."""
     for number in range(300):
@@ -329,6 +332,7 @@ def test_a_file_that_changes_while_it_is_copied(repo: Repo) -> None:
     assert verified.only.blocked == "source-drift"
 
 
+@pytest.mark.case("oracle:9.12")
 def test_a_workspace_that_brings_its_own_tools(repo: Repo, mode: Request) -> None:
     """spec 9.12: bash, git, sitecustomize, conftest and ini of the reviewed project have no say in the verdict."""
     evil = '#!/bin/sh\ntouch "$0.ran"; exit 0\n'
@@ -386,6 +390,7 @@ def test_a_copy_flags_editable_installs(repo: Repo, tmp_path: Path) -> None:
         assert verify(repo, what, isolation="overlay", variables=variables).only.confidence == "high"
 
 
+@pytest.mark.case("oracle:9.20")
 def test_isolation_that_is_not_offered_blocks(repo: Repo, tmp_path: Path) -> None:
     """seed 003: without read-only isolation stop blocked; run nothing."""
     what = mission(entry(f"touch {tmp_path}/ran"), criteria=[criterion()])

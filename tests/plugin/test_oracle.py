@@ -38,6 +38,7 @@ def _claims(sink: Path) -> Mapping[str, Any]:
     return found
 
 
+@pytest.mark.case("oracle:9.19")
 def test_every_outcome_in_every_mode(reviewed: Repo, mode: tuple[str, ...]) -> None:
     """A wrong exit code fails, what could not run is an error that says blocked, and the claims say both."""
     sink = reviewed.home / "sink"
@@ -57,6 +58,7 @@ def test_every_outcome_in_every_mode(reviewed: Repo, mode: tuple[str, ...]) -> N
     assert reviewed.git("status", "--porcelain") == ""
 
 
+@pytest.mark.case("oracle:9.19")
 def test_what_is_deselected_is_blocked_in_the_claims(reviewed: Repo, run: Run) -> None:
     """The claims are built from the brief: a command that did not run is never left out."""
     sink = reviewed.home / "sink"
@@ -106,6 +108,7 @@ def test_missions_of_one_name_do_not_share_a_sink(reviewed: Repo, run: Run) -> N
     assert [[check["checkId"] for check in checks] for checks in found] == [["one"], ["two"]]
 
 
+@pytest.mark.case("oracle:9.1")
 def test_a_mission_without_an_oracle_is_blocked(reviewed: Repo, run: Run) -> None:
     """Named, it is one item: no tests at all could pass for a success."""
     path = reviewed.home / "bare.json"

@@ -61,6 +61,7 @@ def test_a_run_from_outside_is_not_influenced(reviewed: Repo, mode: tuple[str, .
     ],
     ids=["current-folder", "workers", "ini", "rootdir", "plugin", "import-path", "conftest"],
 )
+@pytest.mark.case("oracle:9.12")
 def test_influence_is_told(
     reviewed: Repo, start: tuple[str, ...], more: tuple[str, ...], variables: dict[str, str]
 ) -> None:
@@ -74,6 +75,7 @@ def test_influence_is_told(
 
 
 @pytest.mark.parametrize(("variables", "told"), [({}, False), ({"PYTHONPATH": "."}, True)])
+@pytest.mark.case("oracle:9.12")
 def test_the_command_takes_no_module_of_the_workspace(reviewed: Repo, variables: dict[str, str], *, told: bool) -> None:
     """``python -m`` looks into the current folder first; what a user puts on the path is told."""
     sink = str(reviewed.home / "sink")
@@ -89,6 +91,7 @@ def test_the_command_takes_no_module_of_the_workspace(reviewed: Repo, variables:
 
 
 @pytest.mark.parametrize("mode", [("-p", "no:xdist"), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.case("oracle:9.19")
 def test_what_ran_is_told_though_pytest_stopped(project: Repo, mode: tuple[str, ...]) -> None:
     """With ``-x`` pytest reports no more after a failure; all commands had run by then, and the claims say how."""
     project.write("a.txt", "x")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,6 +58,7 @@ COUNTERS = st.sampled_from((estimate, count_bytes))
 
 @settings(max_examples=300, deadline=None)
 @given(whole=drafts(), budget=st.integers(1, 6000), count=COUNTERS)
+@pytest.mark.case("oracle:9.13")
 def test_claims_parse_and_fit(whole: Draft, budget: int, count: Counter) -> None:
     """Never cut; never over the budget but for the smallest document; the count told is the count."""
     fitted = fit(whole, budget, count)

@@ -27,6 +27,7 @@ WHAT = mission(
 
 
 @pytest.mark.parametrize("reached", [0, 1, 2, 3])
+@pytest.mark.case("oracle:9.19")
 def test_what_was_not_reached_is_blocked(repo: Repo, reached: int) -> None:
     """-x, -k, --deselect, Ctrl-C, a crashed worker: never left out, each with a receipt of its own."""
     verified = verify(repo, WHAT)
@@ -41,6 +42,7 @@ def test_what_was_not_reached_is_blocked(repo: Repo, reached: int) -> None:
     assert [row["exitCode"] for row in review["oracleResults"]] == [0, 1, 0, 0][:reached] + [None] * (4 - reached)
 
 
+@pytest.mark.case("oracle:9.19")
 def test_a_retry_cannot_hide_a_failure(repo: Repo) -> None:
     """Several outcomes of one item: the worst counts, in any order, across processes."""
     what = mission(entry("test -e $FLAG"), criteria=[criterion()])
@@ -59,6 +61,7 @@ def test_a_retry_cannot_hide_a_failure(repo: Repo) -> None:
     assert assemble(what, outcomes, sink, repo.root).overall == "blocked"
 
 
+@pytest.mark.case("oracle:9.19")
 def test_an_item_runs_once(repo: Repo) -> None:
     """A rerun plugin gets the outcome there was."""
     what = mission(entry("test -e x && exit 0; touch x; exit 1"))

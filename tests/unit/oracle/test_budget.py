@@ -32,6 +32,7 @@ def test_everything_where_it_fits() -> None:
     assert refs == ["oracle/A.json", "oracle/A.stdout"]
 
 
+@pytest.mark.case("oracle:9.13")
 def test_exactly_equal_fits() -> None:
     """The budget is a limit, not a bound to stay below."""
     whole = draft(unit("A", "pass"))
@@ -86,6 +87,7 @@ def test_partial_names_what_is_left_out() -> None:
     )
 
 
+@pytest.mark.case("oracle:9.13")
 def test_many_names_collapse() -> None:
     """If not even the ids fit: the first and last with counts, then counts alone."""
     units = [unit(f"CRITERION-{number:03}", "blocked" if number % 3 else "pass") for number in range(500)]
@@ -101,6 +103,7 @@ def test_many_names_collapse() -> None:
 
 
 @pytest.mark.parametrize("budget", [1, 20])
+@pytest.mark.case("oracle:9.13")
 def test_a_valid_document_beats_a_cut_one(budget: int) -> None:
     """spec 6 step 6: over the budget, and it says so."""
     fitted = fit(draft(unit("A", "pass")), budget, estimate)
@@ -145,6 +148,7 @@ def test_priority() -> None:
         "a\u202e]ssap[",
     ],
 )
+@pytest.mark.case("oracle:9.14")
 def test_a_text_cannot_fake_a_verdict(text: str) -> None:
     """spec 9.14: the prefix is ours, the rest is one line that prints."""
     claim = Claim(id="A", verdict="fail", confidence="low", text=text, explanation="expected 0, found 1")

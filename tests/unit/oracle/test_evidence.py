@@ -122,6 +122,7 @@ def test_reading_the_state_changes_nothing(repo: Repo) -> None:
     assert look() == before
 
 
+@pytest.mark.case("oracle:9.10")
 def test_outside_git_there_is_a_hash_alone(repo: Repo, tmp_path: Path) -> None:
     """spec 9.10: not a repository: snapshotHash only, head null."""
     (tmp_path / "plain").mkdir()
@@ -196,6 +197,7 @@ def test_streams_are_kept_with_their_digests(repo: Repo) -> None:
         assert receipt[stream]["hash"] == hashlib.sha256(data).hexdigest()
 
 
+@pytest.mark.case("oracle:9.15")
 def test_nothing_of_the_output_is_in_the_claims(repo: Repo) -> None:
     """spec 9.15: secrets in output stay in evidence that only its owner can read."""
     verified = verify(repo, mission(entry("echo hunter2; exit 1"), criteria=[criterion()]))
@@ -235,6 +237,7 @@ class Backwards:
         raise AssertionError("durations are measured where the command runs")
 
 
+@pytest.mark.case("oracle:9.18")
 def test_a_clock_that_goes_backwards(repo: Repo) -> None:
     """spec 9.18: times are what the clock said, the duration is not their difference."""
     sink = open_sink(repo.home / "sink", repo.root)
@@ -249,6 +252,7 @@ def test_a_clock_that_goes_backwards(repo: Repo) -> None:
 # The sink
 
 
+@pytest.mark.case("oracle:9.16")
 def test_a_sink_is_never_overwritten(repo: Repo) -> None:
     """spec 9.16: a second run has a folder of its own, and a third."""
     what = mission(entry("true"))
@@ -257,6 +261,7 @@ def test_a_sink_is_never_overwritten(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize("place", ["", "sub/sink", ".git/sink", "link/sink"])
+@pytest.mark.case("oracle:9.16")
 def test_a_sink_inside_the_workspace_is_refused(repo: Repo, place: str) -> None:
     """spec 9.16: evidence would change what is verified; also through a symlink from outside."""
     folder = repo.root / place
@@ -268,6 +273,7 @@ def test_a_sink_inside_the_workspace_is_refused(repo: Repo, place: str) -> None:
     assert not (repo.root / "sub").exists()
 
 
+@pytest.mark.case("oracle:9.16")
 def test_a_sink_that_is_a_file_is_refused(repo: Repo) -> None:
     """spec 9.16: before anything runs."""
     (repo.home / "file").write_text("")
@@ -275,6 +281,7 @@ def test_a_sink_that_is_a_file_is_refused(repo: Repo) -> None:
         open_sink(repo.home / "file", repo.root)
 
 
+@pytest.mark.case("oracle:9.16")
 def test_a_sink_is_made_with_its_parents(repo: Repo) -> None:
     """spec 9.16: a missing one is no error."""
     sink = open_sink(repo.home / "a" / "b", repo.root)

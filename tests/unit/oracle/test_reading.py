@@ -115,6 +115,7 @@ def test_one_expected_code_for_all() -> None:
         ([0], "a list"),
     ],
 )
+@pytest.mark.case("oracle:9.4")
 def test_an_exit_code_is_an_integer_of_a_byte(code: object, found: str) -> None:
     """spec 9.4: nothing is taken for an exit code that is none."""
     assert problems({"verificationOracle": [{"command": "true", "expectedExitCode": code}]}) == [
@@ -122,6 +123,7 @@ def test_an_exit_code_is_an_integer_of_a_byte(code: object, found: str) -> None:
     ]
 
 
+@pytest.mark.case("oracle:9.4")
 def test_a_missing_exit_code_is_zero_and_marked() -> None:
     """spec 9.4: the default is a limitation later."""
     (found,) = read({"verificationOracle": [{"command": "true"}]}).commands
@@ -129,6 +131,7 @@ def test_a_missing_exit_code_is_zero_and_marked() -> None:
 
 
 @pytest.mark.parametrize("value", [{}, {"verificationOracle": []}, {"verificationOracle": None}, {"commands": []}])
+@pytest.mark.case("oracle:9.1")
 def test_no_oracle_is_no_problem_of_the_file(value: object) -> None:
     """spec 9.1: absent, empty or null alike; that makes it blocked, not invalid."""
     found = read(value)
@@ -185,6 +188,7 @@ def test_guards_of_unknown_shape_are_problems(guard: object, message: str) -> No
     assert message in [text.partition(": ")[2] for text in problems({"mustNotRegress": [guard]})]
 
 
+@pytest.mark.case("oracle:9.2")
 def test_duplicate_criterion_ids_are_a_problem() -> None:
     """spec 9.2: two claims of one id could not be told apart."""
     text = '{"acceptanceCriteria": [\n{"id": "A", "text": "x"},\n{"id": "A", "text": "y"}]}'
@@ -208,6 +212,7 @@ def test_duplicate_guard_ids_are_a_problem() -> None:
         (1.5, "`delegation.return_budget_tokens` must be an integer of at least 1, found a number"),
     ],
 )
+@pytest.mark.case("oracle:9.13")
 def test_a_budget_is_a_positive_integer(value: object, message: str) -> None:
     """spec 9.13: a limit of nothing is no limit, and nobody's wish."""
     assert problems({"delegation": {"return_budget_tokens": value}}) == [f"mission.json:1: {message}"]
@@ -224,6 +229,7 @@ def test_a_budget_is_a_positive_integer(value: object, message: str) -> None:
         ({"delegation": {"return_budget_tokens": 100}, "intent": {"limits": {"tokens": 200}}}, 100),
     ],
 )
+@pytest.mark.case("oracle:9.13")
 def test_the_smaller_limit_holds(value: object, budget: int) -> None:
     """seed 003: return_budget_tokens, or 1000; also honor intent.limits.tokens."""
     assert read(value).budget == budget

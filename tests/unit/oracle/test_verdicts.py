@@ -27,6 +27,7 @@ def criteria(verified: Verified) -> dict[str, str]:
         (("sh", "-c", "exit 255"), 255, "pass", 255),
     ],
 )
+@pytest.mark.case("oracle:9.3")
 def test_only_the_exit_code_counts(
     repo: Repo, command: str | tuple[str, ...], expected: int, verdict: str, actual: int
 ) -> None:
