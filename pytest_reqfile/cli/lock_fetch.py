@@ -11,7 +11,7 @@ from pytest_reqfile.cli.lock_targets import find_targets
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.lock.bringing import Brought, bring_pinned
 from pytest_reqfile.lock.directories import Hasher
-from pytest_reqfile.lock.fetching import Fetcher
+from pytest_reqfile.lock.fetching import Answers, Fetcher
 from pytest_reqfile.lock.opening import lock_file
 from pytest_reqfile.project.load import load_config
 from pytest_reqfile.project.values import Place
@@ -26,15 +26,16 @@ def run_fetch(arguments: argparse.Namespace, terminal: Terminal, around: Surroun
 
     Raises ReqfileError for a configuration or a lock that cannot be read.
     """
-    found = [one for place in find_targets(arguments, around).places for one in _bring(place, around)]
+    answers: Answers = {}
+    found = [one for place in find_targets(arguments, around).places for one in _bring(place, around, answers)]
     _show(found, terminal)
     codes = {_CODES[one.state] for one in found}
     return next((code for code in (1, 2) if code in codes), 0)
 
 
-def _bring(place: Place, around: Surroundings) -> tuple[Brought, ...]:
+def _bring(place: Place, around: Surroundings, answers: Answers) -> tuple[Brought, ...]:
     config, lock = load_config(place).config, lock_file(place).read()
-    return tuple(bring_pinned(config, lock, Fetcher(around.environment, place.root), Hasher()))
+    return tuple(bring_pinned(config, lock, Fetcher(around.environment, place.root, answers=answers), Hasher()))
 
 
 def _show(found: Iterable[Brought], terminal: Terminal) -> None:

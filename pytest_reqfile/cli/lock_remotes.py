@@ -5,7 +5,6 @@ from __future__ import annotations
 from pytest_reqfile.lock.cached_content import find_cached
 from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.fetching import Fetcher
-from pytest_reqfile.lock.pinned_tags import PinnedTags, verify_tags
 from pytest_reqfile.lock.release_age import Gates, open_gates
 from pytest_reqfile.lock.remotes import remote_sources
 from pytest_reqfile.lock.resolving import Resolver
@@ -24,9 +23,8 @@ def gates_of(project: Project, environment: Environment, fetcher: Fetcher) -> Ga
     return open_gates(project.config.lock, environment, SystemClock(), client, fetcher.bring)
 
 
-def open_resolver(project: Project, environment: Environment, hasher: Hasher, *, offline: bool) -> Resolver:
+def open_resolver(project: Project, environment: Environment, hasher: Hasher, fetcher: Fetcher) -> Resolver:
     """Pins the project's sources anew."""
-    fetcher = Fetcher(environment, project.place.root, offline=offline)
     return Resolver(fetcher, hasher, gates_of(project, environment, fetcher))
 
 
@@ -47,8 +45,3 @@ def refusal(count: int) -> str:
         f"refused {count} source(s): the security scan of the new tree has error findings; review them, then pass "
         "--accept-findings. Nothing was written"
     )
-
-
-def ask_for_tags(project: Project, environment: Environment, lock: Lock) -> PinnedTags:
-    """Where the remotes have the pinned tags now. Raises ``ReqfileError`` where one does not answer."""
-    return verify_tags(project.config, lock, Fetcher(environment, project.place.root))

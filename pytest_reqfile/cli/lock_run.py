@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pytest_reqfile.cli.lock_around import Surroundings
 from pytest_reqfile.cli.lock_targets import find_targets
@@ -32,6 +32,9 @@ from pytest_reqfile.workspace.clock import SystemClock, utc_now
 from pytest_reqfile.workspace.files import write_atomic
 from pytest_reqfile.workspace.paths import canonical, relative_to_root
 from pytest_reqfile.workspace.program import current_folder
+
+if TYPE_CHECKING:
+    from pytest_reqfile.lock.fetching import Answers, Fetcher
 
 COULD_NOT_RUN: Final = 1
 DIFFERS: Final = 2
@@ -96,6 +99,7 @@ class _Run:
         self._flags = arguments
         self._terminal = terminal
         self._around = around
+        self._answers: Answers = {}
 
     def project(self, place: Place) -> int:
         """The lock of an ai-rulez project."""
@@ -123,9 +127,9 @@ class _Run:
         wanted = self._flags.verify_tags or (project.config.lock.verify_tags and not self._flags.offline)
         if not wanted or not self._flags.check or lock is None:
             return 0
-        from pytest_reqfile.cli.lock_remotes import ask_for_tags
+        from pytest_reqfile.lock.pinned_tags import verify_tags
 
-        found = ask_for_tags(project, self._around.environment, lock)
+        found = verify_tags(project.config, lock, self._fetcher(project))
         for line in found.missing:
             self._terminal.note(_line(f"warning: {line}"))
         for line in found.moved:
@@ -182,7 +186,7 @@ class _Run:
             return self._save(file, renew_lock(project, current, request, tools))
         from pytest_reqfile.cli.lock_remotes import open_resolver, refusal, scan_new_pins
 
-        resolver = open_resolver(project, environment, tools.hasher, offline=flags.offline)
+        resolver = open_resolver(project, environment, tools.hasher, self._fetcher(project))
         renewed = renew_lock(project, current, request, tools, resolver)
         lines, refused = scan_new_pins(project, environment, current, renewed.lock, accepted=flags.accept_findings)
         for line in lines:
@@ -191,6 +195,13 @@ class _Run:
             self._terminal.error(refusal(refused))
             return DIFFERS
         return self._save(file, replace(renewed, warnings=(*resolver.notes, *renewed.warnings)))
+
+    def _fetcher(self, project: Project) -> Fetcher:
+        """Asks the remotes of the project; what they say is shared with the other projects of the run."""
+        from pytest_reqfile.lock.fetching import Fetcher
+
+        root, offline = project.place.root, self._flags.offline
+        return Fetcher(self._around.environment, root, offline=offline, answers=self._answers)
 
     def _save(self, file: LockFile, renewed: Renewed) -> int:
         file.write(renewed.lock)

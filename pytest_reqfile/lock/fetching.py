@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from pytest_reqfile.errors import GitError, UsageError, WorkspaceError
 from pytest_reqfile.lock.cached_content import find_cached, part_of, source_store
-from pytest_reqfile.lock.remote_url import PROTOCOLS, RemotePlace, place_of
+from pytest_reqfile.lock.remote_url import RemotePlace, place_of
 from pytest_reqfile.lock.remotes import CachedTree, FindCached, is_full_commit
 from pytest_reqfile.lock.tags import Tag, read_tags
 from pytest_reqfile.project.values import Source
@@ -27,6 +27,8 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 MAX_FILES: Final = 20_000
 BYTES_VARIABLE: Final = "AI_RULEZ_MAX_CLONE_BYTES"
 FILES_VARIABLE: Final = "AI_RULEZ_MAX_CLONE_FILES"
+Answers = dict[tuple[str, ...], object]
+"""What remotes have said in this run, by what they were asked; failures, too."""
 _Answer = TypeVar("_Answer")
 
 
@@ -38,17 +40,24 @@ class Fetcher:
     """Asks the repositories of one project, each question once a run; answers and failures are both remembered.
 
     ``root`` is the project's folder, where relative file URLs start. ``offline`` turns every question to a remote into
-    an ``OfflineError``. ``remotes`` is how repositories are reached; None makes the usual way.
+    an ``OfflineError``. ``remotes`` is how repositories are reached; None makes the usual way. ``answers`` are shared
+    by the projects of a run.
     """
 
     def __init__(
-        self, environment: Environment, root: Path, *, offline: bool = False, remotes: Remotes | None = None
+        self,
+        environment: Environment,
+        root: Path,
+        *,
+        offline: bool = False,
+        remotes: Remotes | None = None,
+        answers: Answers | None = None,
     ) -> None:
         self.offline = offline
         self._environment = environment
         self._root = root
         self._remotes = remotes or Remotes(environment=environment)
-        self._answers: dict[tuple[str, ...], object] = {}
+        self._answers: Answers = answers if answers is not None else {}
         self.cached: FindCached = find_cached(environment)
 
     def tags(self, source: Source) -> tuple[Tag, ...]:
@@ -123,7 +132,7 @@ class Fetcher:
             raise OfflineError(f"{place.shown} is not asked offline")
 
     def _reach(self, place: RemotePlace) -> Remotes:
-        return replace(self._remotes, protocols=PROTOCOLS, settings=place.settings)
+        return replace(self._remotes, protocols=place.protocols, settings=place.settings)
 
     def _place(self, source: Source) -> RemotePlace:
         return place_of(source.source, self._root, self._environment)

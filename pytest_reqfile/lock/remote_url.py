@@ -16,7 +16,7 @@ from pytest_reqfile.workspace.git_credentials import https_settings
 from pytest_reqfile.workspace.paths import canonical
 
 ALLOW_FILE_URLS: Final = "AI_RULEZ_ALLOW_FILE_URLS"
-PROTOCOLS: Final = ("https", "ssh", "file")
+_PROTOCOLS: Final = ("https", "ssh", "file")
 _URL: Final = re.compile(
     r"(?P<scheme>https|ssh)://(?:(?P<user>[^/@:]*)(?::(?P<password>[^/@]*))?@)?"
     r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.][A-Za-z0-9_.-]*)(?P<port>:[0-9]{1,5})?(?P<path>/.*)",
@@ -32,12 +32,14 @@ class RemotePlace:
     """A repository as git is asked for it: ``url`` holds no password, ``shown`` no credentials at all.
 
     ``key`` is equal for spellings of one repository. ``settings`` are git's configuration, with the credentials.
+    ``protocols`` are those that git may speak on the way: a local repository sends nobody anywhere else.
     """
 
     url: str
     shown: str
     key: str
     settings: tuple[tuple[str, str], ...] = ()
+    protocols: tuple[str, ...] = _PROTOCOLS
 
     def __repr__(self) -> str:
         return f"<RemotePlace {self.shown}>"
@@ -55,7 +57,7 @@ def place_of(text: str, root: Path, environment: Environment) -> RemotePlace:
         raise UsageError("the source holds control characters")
     if (found := _FILE.fullmatch(url)) is not None:
         local = _local(found["path"], shown, root, environment)
-        return RemotePlace(url=local, shown=shown, key=normalised_url(local))
+        return RemotePlace(url=local, shown=shown, key=normalised_url(local), protocols=("file",))
     if _SCP.fullmatch(url) and "://" not in url:
         return RemotePlace(url=url, shown=shown, key=normalised_url(url))
     found = _URL.fullmatch(url)

@@ -19,7 +19,8 @@ LISTING_SECONDS: Final = 30.0
 FETCH_SECONDS: Final = 300.0
 _LISTING_LIMIT: Final = 64 * 1024 * 1024
 # Nobody is there to answer: no helper may ask, and nothing that git starts on its own may outlive the call.
-_UNATTENDED: Final = {"GCM_INTERACTIVE": "never"}
+# Of a repository that lacks objects nothing is fetched from where its configuration says.
+_UNATTENDED: Final = {"GCM_INTERACTIVE": "never", "GIT_NO_LAZY_FETCH": "1"}
 _NO_HOUSEKEEPING: Final = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
 _ONE_FILE: Final = ("-c", "fetch.unpackLimit=1")
 """What comes is kept as the one file it is, whose size can be limited."""

@@ -10,14 +10,12 @@ import sys
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pytest_reqfile.errors import GitError, ReqfileError, WorkspaceError
 from pytest_reqfile.lock.fetching import Fetcher
-from pytest_reqfile.lock.remote_url import PROTOCOLS
 from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.values import Source
 from pytest_reqfile.workspace.remotes import Remotes
@@ -85,6 +83,43 @@ def test_nothing_of_a_repository_acts(taker: Taker, remote: Remote, tmp_path: Pa
     assert (folder / "skills/x/assets/big.bin").read_text() == pointer
     assert not fired.exists()
     nothing_is_left(taker)
+
+
+def test_a_repository_inside_the_project_sends_nobody_elsewhere(taker: Taker, tmp_path: Path) -> None:
+    """One that lacks objects and says where to get them: over ssh by a program of its own, or from another path."""
+    inner = Remote(taker.repo)  # builds objects where the project is
+    oid = inner.publish({"rules/a.md": "a"})
+    fired = tmp_path / "fired"
+    script = tmp_path / "ssh"
+    script.write_text(f"#!/bin/sh\ntouch {fired}\n")
+    script.chmod(0o755)
+    bare = taker.repo.root / "bare.git"
+    taker.repo.git("clone", "-q", "--bare", "--no-local", f"file://{taker.repo.root}", str(bare))
+    blob_id = taker.repo.git("rev-parse", f"{oid}:rules/a.md")
+    taker.repo.execute("git", f"--git-dir={bare}", "repack", "-adq")
+    for pack in bare.glob("objects/pack/*.pack"):
+        taken = tmp_path / pack.name
+        pack.rename(taken)
+        taker.repo.execute("sh", "-c", f'git --git-dir="{bare}" unpack-objects -q < "{taken}"')
+    for index in bare.glob("objects/pack/*"):
+        index.unlink()
+    (bare / "objects" / blob_id[:2] / blob_id[2:]).unlink()
+    for key, value in (
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", "ssh://evil.invalid/r"),
+        ("core.sshCommand", str(script)),
+        ("uploadpack.packObjectsHook", str(script)),
+    ):
+        taker.repo.execute("git", f"--git-dir={bare}", "config", key, value)
+    environment = taker.environment.without(("AI_RULEZ_ALLOW_FILE_URLS",))
+    fetcher = Fetcher(environment, taker.repo.root)
+    source = source_of(source="file://bare.git")
+    assert fetcher.commit_of(source) == oid
+    with pytest.raises(GitError, match=f"^file://bare.git: .*{blob_id}|could not fetch|missing|bad object|promisor"):
+        fetcher.tree(source, oid)
+    assert not fired.exists()
 
 
 @pytest.mark.parametrize("name", ["..", ".git", ".GIT", "../../escaped", "a//b", "/tmp/escaped"])
@@ -421,8 +456,7 @@ def test_no_other_protocol_is_spoken(taker: Taker, remote: Remote, tmp_path: Pat
     strict = taker.environment.updated({"GIT_ALLOW_PROTOCOL": "https"})
     with pytest.raises(GitError, match="transport 'file' not allowed"):
         Fetcher(strict, taker.repo.root).tags(source_of(source=remote.url))
-    wide = replace(Remotes(environment=taker.environment), protocols=PROTOCOLS)
-    assert wide.tags(remote.url)
+    assert Remotes(environment=taker.environment, protocols=("file",)).tags(remote.url)
 
 
 def test_pytest_asks_no_remote(taker: Taker, remote: Remote, server: GitServer) -> None:

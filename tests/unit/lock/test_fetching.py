@@ -11,7 +11,7 @@ import pytest
 from pytest_reqfile.errors import GitError, ReqfileError, UsageError, WorkspaceError
 from pytest_reqfile.lock.cached_content import find_cached
 from pytest_reqfile.lock.directories import Hasher
-from pytest_reqfile.lock.fetching import Fetcher, OfflineError
+from pytest_reqfile.lock.fetching import Answers, Fetcher, OfflineError
 from pytest_reqfile.lock.remotes import is_full_commit, tree_kind
 from pytest_reqfile.lock.resolving import entry_of
 from pytest_reqfile.lock.tags import Tag
@@ -173,6 +173,18 @@ def test_a_failure_is_remembered_too(taker: Taker, remote: Remote) -> None:
     with pytest.raises(ReqfileError) as second:
         fetcher.tags(source_of(source=remote.url))
     assert str(first.value) == str(second.value)
+
+
+def test_projects_of_a_run_share_what_remotes_say(taker: Taker, remote: Remote) -> None:
+    """Each repository is asked once, however many projects take from it."""
+    source = source_of(source=remote.url)
+    commit = remote.publish(CONTENT, "v1")
+    answers: Answers = {}
+    first = Fetcher(taker.environment, taker.repo.root, answers=answers)
+    said = first.tags(source), first.commit_of(source), first.tree(source, commit)
+    remote.vanish()
+    second = Fetcher(taker.environment, taker.repo.root / "other", answers=answers)
+    assert (second.tags(source), second.commit_of(source), second.tree(source, commit)) == said
 
 
 def test_a_tree_is_fetched_once_a_run(taker: Taker, remote: Remote) -> None:
