@@ -5,13 +5,13 @@ Same form and scheme as ``ai-rulez.lock``, in a file of its own: nothing new is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
 from pytest_reqfile.errors import FormatError, Problem
-from pytest_reqfile.lock.changes import Report, sorted_changes
+from pytest_reqfile.lock.changes import Change, Report, sorted_changes
 from pytest_reqfile.lock.compare import Present, compare_content, compare_items
 from pytest_reqfile.lock.digest import Leaf, file_leaf, irregular_leaf, symlink_leaf, tree_digest
 from pytest_reqfile.lock.directories import Hasher
@@ -19,7 +19,7 @@ from pytest_reqfile.lock.file import LockFile
 from pytest_reqfile.lock.pins import Pins, unique
 from pytest_reqfile.lock.records import refuse_denied
 from pytest_reqfile.lock.toptree import tree_of
-from pytest_reqfile.lock.values import ItemPin, Lock, ordered
+from pytest_reqfile.lock.values import ENTRY_TABLES, ItemPin, Lock, ordered
 from pytest_reqfile.syntax.gojson import go_json
 from pytest_reqfile.workspace.walk import Walk
 
@@ -108,6 +108,14 @@ def renew_requirements(
     return ordered(replace(lock, tree=tree_of(lock)))
 
 
+def _foreign(lock: Lock) -> Iterator[Change]:
+    """That it holds what no lock of requirements does: nothing here would compare it."""
+    labels = [f"{table} {entry.label}" for table in ENTRY_TABLES for entry in lock.entries(table)]
+    labels += [f"output {pin.path or pin.role}" for pin in lock.outputs]
+    for label in labels:
+        yield Change(scope="lock", change="changed", detail=f"{label} is no requirement; it was added by hand")
+
+
 def check_requirements(
     things: Iterable[Thing], problems: tuple[Problem, ...], root: Path, hasher: Hasher, lock: Lock | None
 ) -> Report:
@@ -123,7 +131,7 @@ def check_requirements(
     changes = compare_content(lock, name, Present(pins=pins, include_outputs=False))
     return Report(
         name=name,
-        changes=sorted_changes(changes),
+        changes=sorted_changes([*changes, *_foreign(lock)]),
         no_content_pins=not lock.has_content_pins,
         lock_version=lock.version,
         looked_at={"lock": 1, "source": len({pin.key for pin in (*lock.items, *items)})},

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from pytest_reqfile.lock.requirements import requirements_lock
+from pytest_reqfile.lock.toptree import tree_of
+from pytest_reqfile.lock.values import Entry, ItemPin, OutputPin
 from tests.support.locks import LockProject
 from tests.support.repo import Repo
 
@@ -168,6 +172,26 @@ def test_subject_and_diff(locked: Repo) -> None:
         1,
         f"error: no reqfile.lock in {locked.root}/.reqfile: nothing to check; run `reqfile lock` to create it\n",
     )
+
+
+def test_what_is_no_requirement(locked: Repo) -> None:
+    """Entries and outputs in this lock would be compared with nothing."""
+    file = requirements_lock(locked.root)
+    lock = file.read()
+    assert lock is not None
+    entry = Entry(name="a", source="https://h/r", commit="c", digest="sha256:1")
+    rule = ItemPin(kind="rule", id="r", digest="sha256:1")
+    more = replace(
+        lock, includes=(entry,), outputs=(OutputPin(path="A.md", digest="sha256:1"),), items=(*lock.items, rule)
+    )
+    file.write(replace(more, tree=tree_of(more)))
+    assert _lines(locked) == [
+        "lock: include a is no requirement; it was added by hand",
+        "lock: output A.md is no requirement; it was added by hand",
+        "source removed  rule r",
+    ]
+    assert locked.run("lock").code == 0
+    assert file.read() == lock
 
 
 def test_requirements_need_a_repository(repo: Repo, tmp_path: pytest.TempPathFactory) -> None:
