@@ -148,6 +148,24 @@ def test_where_and_what(tmp_path: Path) -> None:
     assert TOKEN not in repr(found)
 
 
+def test_hosts(tmp_path: Path) -> None:
+    """The host is behind the last @ and before the port; names fold case; what is no host is none."""
+    text = "https://user:pw@ok.example.org:8443/x HTTPS://OK.Example.ORG. https://[::1]:9/ https://app.localhost/ https://...\n"
+    assert scan(tmp_path, text) == ScanResult()
+    for url, host in (
+        ("https://ok.example.org@evil.example.com:1/", "evil.example.com"),
+        ("ssh://git@evil.example.com/x", "evil.example.com"),
+        ("https://good.example.org/", "good.example.org"),
+        ("https://notgood.example.org/", "notgood.example.org"),
+        ("https://ok.example.org.evil.example.com", "ok.example.org.evil.example.com"),
+        ("https://$HOST/", "$host"),
+        ("https://[2001:db8::1]:9/", "[2001:db8::1]"),
+    ):
+        assert [str(finding) for finding in scan(tmp_path, url).findings] == [
+            f"AR008 warning SKILL.md:1 a host outside of [lint.security] allowed_hosts: {host}"
+        ]
+
+
 def test_a_finding_cannot_move_the_cursor() -> None:
     """Control, bidirectional, zero-width and tag characters of names and messages are shown."""
     finding = ScanFinding(

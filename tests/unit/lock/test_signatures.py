@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
@@ -289,6 +291,9 @@ def test_age(signed: Signed) -> None:
         issued = (NOW + timedelta(minutes=ahead)).isoformat()
         signed.put(envelope_bundle((key,), attestation(signed.subject, issued_at=issued)))
         assert signed.codes(BY_KEY) == codes
+    tomorrow = (NOW + timedelta(days=1)).isoformat()
+    signed.put(signed.authority.attest(attestation(signed.subject, issued_at=tomorrow), EARLIER))
+    assert signed.codes(BY_NAME) == ["AR723"]
     # A certificate's time is vouched for; what the signer writes beside it cannot make the signature younger.
     signed.put(signed.authority.attest(attestation(signed.subject, issued_at=NOW.isoformat()), EARLIER))
     assert signed.codes(BY_NAME + 'max_age = "1d"\n') == ["AR723"]
@@ -347,6 +352,24 @@ def test_what_cannot_be_looked_at(signed: Signed) -> None:
         assert signed.check(BY_NAME).errors[0].startswith("AR725 trusted-root-unavailable: ")
     signed.project.repo.delete("keys/root.json")
     assert signed.check(BY_NAME).errors[0].startswith("AR725 trusted-root-unavailable: ")
+
+
+def test_what_is_no_file(signed: Signed, tmp_path: Path) -> None:
+    """A bundle that is a pipe, too large or a link out is an error and blocks nothing; a folder is no bundle."""
+    signed.trust(new_key())
+    place = signed.project.folder / "ai-rulez.lock.sigstore.json"
+    os.mkfifo(place)
+    assert signed.check(BY_KEY).errors == (f"{ROOT}: cannot read: not a regular file",)
+    place.unlink()
+    signed.put(" " * ((1 << 20) + 1))
+    assert signed.check(BY_KEY).errors[0].startswith(f"{ROOT}: cannot read: ")
+    place.unlink()
+    (tmp_path / "out.json").write_text("{}")
+    place.symlink_to(tmp_path / "out.json")
+    assert signed.check(BY_KEY).errors[0].endswith("a symbolic link that leads out of the repository")
+    place.unlink()
+    place.mkdir()
+    assert signed.codes(BY_KEY) == ["AR720"]
 
 
 def test_the_root_of_the_library(signed: Signed) -> None:
