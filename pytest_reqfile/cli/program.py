@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from pytest_reqfile.reqfile.repository import Repository
     from pytest_reqfile.workspace.git_ahead import Ahead
 
-CANNOT_WRITE = 3
+BUG_BEFORE_A_COMMAND = 3
 
 
 def run_program(words: Sequence[str], ahead: Ahead | None, *, is_process: bool) -> int:
     """``main`` of the command line ``words``; ``ahead`` is git at work for it."""
     end_on_signals()
     if is_process:
-        end_bugs_with(CANNOT_WRITE)
+        end_bugs_with(BUG_BEFORE_A_COMMAND)
     terminal = Terminal(out=sys.stdout, err=sys.stderr)
     opened = _opened(ahead) if ahead is not None and words[0] == "check" else None
     from pytest_reqfile.cli.parser import build_parser
@@ -43,7 +43,7 @@ def run_program(words: Sequence[str], ahead: Ahead | None, *, is_process: bool) 
     if is_process:
         # The process ends now: the interpreter's last collections would look through everything for nothing.
         gc.freeze()
-    return terminal.finish(code, CANNOT_WRITE)
+    return terminal.finish(code, arguments.failure_code)
 
 
 def _opened(ahead: Ahead) -> Repository | ReqfileError:

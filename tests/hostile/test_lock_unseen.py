@@ -257,6 +257,14 @@ def test_links_that_no_pin_covers(repo: Repo) -> None:
     )
 
 
+def test_an_answer_that_cannot_be_written(repo: Repo) -> None:
+    """Exit 1, could not run: a 3 would mean that the lock was written and served skills left out (seed 001)."""
+    LockProject(repo).base().lock()
+    for redirection in (">&-", "> /dev/full"):
+        done = repo.execute("sh", "-c", f'exec "$0" -P -m pytest_reqfile lock --check {redirection}', sys.executable)
+        assert (done.code, done.err.startswith("error: cannot write the output: ")) == (1, True)
+
+
 def _broken_head(repo: Repo) -> dict[str, str]:
     repo.path(".git/HEAD").unlink()
     return {}
