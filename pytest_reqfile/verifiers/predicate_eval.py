@@ -74,14 +74,14 @@ def applicable_selection(verifier: SpecVerifier) -> Selection:
     return Selection(source="repository", include=verifier.when_changed)
 
 
-def text_search(verifier: SpecVerifier, match: TextMatch) -> Search:
-    """The question a ``regex`` or ``forbid`` asks."""
+def text_search(verifier: SpecVerifier, match: TextMatch, scoped: Selection | None = None) -> Search:
+    """The question a ``regex`` or ``forbid`` asks; ``scoped`` are the verifier's files where these are known."""
     if match.where == "any-file" and match.files is not None:
         selection = Selection(source="repository", include=(match.files,), exclude=verifier.exclude)
     else:
-        scoped = scoped_selection(verifier)
-        assert scoped is not None, "validation asks for when_changed"
-        selection = scoped
+        found = scoped or scoped_selection(verifier)
+        assert found is not None, "validation asks for when_changed"
+        selection = found
     return Search(
         selection=selection,
         pattern=match.pattern,
@@ -203,7 +203,7 @@ class PredicateEvaluation:
         return replace(judged(findings, notes), usage=usage)
 
     def _text(self, match: TextMatch) -> Verdict:
-        answer = self._evidence.answers[text_search(self._verifier, match)]
+        answer = self._evidence.answers[text_search(self._verifier, match, self._scoped)]
         findings = self._forbidden(match, answer) if match.forbidden else self._lacking(match, answer)
         notes = self._notes(answer)
         unread = tuple(message for _, message in answer.unreadable)
@@ -225,6 +225,8 @@ class PredicateEvaluation:
         return [Finding(file=file, message=missing + where) for file in answer.missing]
 
     def _notes(self, answer: Answer) -> tuple[str, ...]:
+        if not answer.skipped:
+            return ()
         limit = size_text(self._evidence.settings.max_file_bytes)
         reasons = {"binary": "binary file", "large": f"larger than {limit}"}
         notes = [f"skipped {file}: {reasons[reason]}" for file, reason in answer.skipped[:MAX_NOTES]]

@@ -93,6 +93,7 @@ class VerifierRun:
     runner: CommandRunner
     clock: Clock
     _prepared: dict[str, Evidence] = field(default_factory=dict)
+    _active: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     def select(self, names: Iterable[str] = (), rule: str = "") -> tuple[Declared, ...]:
         """The verifiers to run: all and what is invalid, or those of ``--rule`` and ``--name``, valid ones only.
@@ -207,7 +208,10 @@ class VerifierRun:
         )
 
     def _is_active(self, verifier: SpecVerifier) -> bool:
-        return self.active.is_active(verifier.target.kind, verifier.target.id)
+        target = verifier.target.kind, verifier.target.id
+        if target not in self._active:
+            self._active[target] = self.active.is_active(*target)
+        return self._active[target]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
