@@ -65,7 +65,7 @@ def govern(lock: Lock, policy: Policy, now: datetime) -> Governed:
     """Judge a lock. What is on its deny list fails whatever the policy says; the rest only where it is enforced."""
     verdicts = judge_all(lock, policy, now)
     failed = [verdict for verdict in verdicts if verdict.status != "ok"]
-    changes = [*_denied(lock), *(verdict.change for verdict in failed if policy.enforce)]
+    changes = [*denials(lock), *(verdict.change for verdict in failed if policy.enforce)]
     return Governed(changes=tuple(changes), notes=tuple(_notes(lock, policy, verdicts)), judged=len(verdicts))
 
 
@@ -74,7 +74,8 @@ def judge_all(lock: Lock, policy: Policy, now: datetime) -> tuple[Verdict, ...]:
     return tuple(judge(one, lock.approvals, policy, now) for one in pinned(lock) if policy.requires(one))
 
 
-def _denied(lock: Lock) -> Iterator[Change]:
+def denials(lock: Lock) -> Iterator[Change]:
+    """What the lock pins although it denies the digest (AR717)."""
     for one, reason in denied(lock):
         detail = f"AR717 its digest is on the deny list{f': {reason}' if reason else ''}"
         yield Change(

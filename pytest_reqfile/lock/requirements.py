@@ -16,6 +16,7 @@ from pytest_reqfile.lock.compare import Present, compare_content, compare_items
 from pytest_reqfile.lock.digest import Leaf, file_leaf, irregular_leaf, symlink_leaf, tree_digest
 from pytest_reqfile.lock.directories import Hasher
 from pytest_reqfile.lock.file import LockFile
+from pytest_reqfile.lock.governance import denials
 from pytest_reqfile.lock.pins import Pins, unique
 from pytest_reqfile.lock.records import refuse_denied
 from pytest_reqfile.lock.toptree import tree_of
@@ -131,7 +132,7 @@ def check_requirements(
     changes = compare_content(lock, name, Present(pins=pins, include_outputs=False))
     return Report(
         name=name,
-        changes=sorted_changes([*changes, *_foreign(lock)]),
+        changes=sorted_changes([*changes, *_foreign(lock), *denials(lock)]),
         no_content_pins=not lock.has_content_pins,
         lock_version=lock.version,
         looked_at={"lock": 1, "source": len({pin.key for pin in (*lock.items, *items)})},

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reqfile.lock.requirements import requirements_lock
 from pytest_reqfile.lock.values import Approval, Deny, Lock
 from tests.support.locks import LockProject
 from tests.support.repo import Repo
@@ -145,6 +146,23 @@ def test_denied_content_fails_every_check(project: LockProject) -> None:
     assert done.code == 2
     assert done.out.splitlines()[1:] == ["  approval rule tone: AR717 its digest is on the deny list: reads keys"]
     assert project.repo.pytest(LOCK).code == 1
+
+
+def test_a_denied_requirement_fails(repo: Repo) -> None:
+    """AR717 in the lock of requirements, too; it may not be pinned anew either."""
+    check = "{ command: { run: 'true', fix_hint: z } }"
+    repo.write("Reqfile.yaml", f"reqfile: 1\ncode:\n  - {{ id: A, must: x, why: y, checks: [{check}] }}\n")
+    assert repo.run("lock").code == 0
+    file = requirements_lock(repo.root)
+    lock = file.read()
+    assert lock is not None
+    file.write(replace(lock, denied=(Deny(digest=lock.items[0].digest),)))
+    done = repo.run("lock", "--check")
+    assert (done.code, done.out.splitlines()[1:]) == (
+        2,
+        ["  approval requirement A: AR717 its digest is on the deny list"],
+    )
+    assert repo.run("lock").err == "error: AR717 refusing to pin content on the deny list: requirement:A\n"
 
 
 def test_the_fixture_knows(project: LockProject) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
-from pytest_reqfile.lock.changes import Change, Report
+from pytest_reqfile.lock.changes import VOUCHING_HINT, Change, Report, report_from_wire, report_to_wire
 from pytest_reqfile.lock.check import check_project
 from pytest_reqfile.lock.opening import lock_file
 from pytest_reqfile.lock.state import LockState, part_outcome, parts_of, state_from_wire, state_to_wire, take_state
@@ -104,6 +105,30 @@ def test_files_of_every_scope(change: Change, part: str, file: str) -> None:
     assert found[part].findings[0].file == file
     codes = {"source": "AR981", "lock": "AR981", "remote": "AR981", "output": "AR982", "served": "AR995"}
     assert found[part].findings[0].rule == codes.get(change.scope, "approval")
+
+
+def test_what_could_not_be_looked_at() -> None:
+    """An error of the lock's part, with its differences; other parts are judged. It crosses processes."""
+    lost = Change(scope="lock", change="changed", detail="d")
+    report = Report(name="ai-rulez.lock", changes=(lost,), looked_at={"lock": 1, "source": 1}, errors=("e", "f"))
+    outcome = part_outcome(PATH, report, "lock")
+    assert (outcome.status, outcome.reason) == ("error", "e\nf\nlock: d")
+    assert part_outcome(PATH, report, "sources").status == "pass"
+    assert not report.in_sync
+    assert not replace(report, changes=()).in_sync
+    assert report_from_wire(json.loads(json.dumps(report_to_wire(report)))) == report
+
+
+def test_only_vouching_is_wrong() -> None:
+    """Then a new lock would not help, and the hint says what does; each finding goes by its own code."""
+    missing = Change(scope="approval", change="added", kind="rule", id="r", detail="AR710 d", code="AR710")
+    unsigned = Change(scope="lock", change="changed", detail="AR720 d", code="AR720")
+    report = Report(name="ai-rulez.lock", changes=(unsigned, missing), looked_at={"lock": 1})
+    outcome = part_outcome(PATH, report, "lock")
+    assert [finding.rule for finding in outcome.findings] == ["AR720", "AR710"]
+    assert outcome.fix_hint == VOUCHING_HINT
+    edited = replace(report, changes=(*report.changes, Change(scope="lock", change="changed", detail="d")))
+    assert "reqfile lock --diff" in (part_outcome(PATH, edited, "lock").fix_hint or "")
 
 
 def test_what_was_not_looked_at_is_no_pass(repo: Repo) -> None:
