@@ -162,7 +162,7 @@ def _with_content(project: Project, lock: Lock, request: LockRequest, tools: Too
         outputs=(*(outputs.pins if outputs is not None else ()), *role_pins),
     )
     warnings = (UNPINNABLE, *(f"  {problem}" for problem in pins.problems)) if pins.problems else ()
-    loose = (*unpinned_files(project), *unpinned_keys(project))
+    loose = (*unpinned_files(project, in_git=tools.view is not None), *unpinned_keys(project))
     return replace(renewed, tree=tree_of(renewed)), (*warnings, *loose, *_output_warnings(outputs))
 
 

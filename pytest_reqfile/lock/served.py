@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from pytest_reqfile.errors import FileError
 from pytest_reqfile.lock.changes import Change
 from pytest_reqfile.lock.digest import PLAIN, digest_text, file_leaf, tree_digest
 from pytest_reqfile.lock.outputs import served_text
@@ -57,9 +58,14 @@ def view_key(
 
 def may_be_served(entry: Entry, project: Project) -> bool:
     """False for a pin that can be of nothing any more: its view or its own file is gone."""
-    folder = f"{project.place.folder}/"
-    gone = entry.source.startswith(folder) and project.own.tree.kind(entry.source) is None
-    return not gone and still_exists(entry.view, project.config)
+    if not still_exists(entry.view, project.config):
+        return False
+    try:
+        return (
+            not entry.source.startswith(f"{project.place.folder}/") or project.own.tree.kind(entry.source) is not None
+        )
+    except FileError:  # no path in the project, which only a hand writes, or a folder that is closed to us
+        return False
 
 
 def still_exists(view: str, config: Config) -> bool:

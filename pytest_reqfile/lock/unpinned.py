@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_reqfile.lock.declared import unknown_keys
-from pytest_reqfile.project.resources import loose_folders, loose_links
-from pytest_reqfile.project.rubrics import loose_entries
+from pytest_reqfile.project.resources import loose_entries, loose_folders
+from pytest_reqfile.project.rubrics import loose_rubrics
 from pytest_reqfile.project.values import Project
 
 
@@ -21,9 +21,9 @@ def unpinned_keys(project: Project) -> Iterator[str]:
         yield f"{label}: its key `{key}` is not pinned, because ai-rulez does not know it"
 
 
-def unpinned_files(project: Project) -> Iterator[str]:
-    """Folders and symlinks beside or among pinned files that no pin covers."""
+def unpinned_files(project: Project, *, in_git: bool) -> Iterator[str]:
+    """Folders, symlinks and repositories beside or among pinned files that no pin covers."""
     for item in project.own_items:
         yield from map(str, loose_folders(item))
-        yield from map(str, loose_links(item, project.config))
-    yield from map(str, loose_entries(project.own))
+        yield from map(str, loose_entries(item, project.config, in_git=in_git))
+    yield from map(str, loose_rubrics(project.own))

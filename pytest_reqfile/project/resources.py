@@ -19,6 +19,8 @@ FOLDERS: Final = ("references", "scripts", "assets")
 DEFAULT_EXCLUDES: Final = (".git", ".venv*", "venv", "__pycache__", "*.pyc", "node_modules")
 
 _SILENT: Final = "evals"
+_LINK: Final = "a symbolic link: neither used nor pinned"
+_REPOSITORY: Final = "a repository of its own, whose files git does not list here: neither used nor pinned"
 _AT_ONCE: Final = 500
 _IGNORED: Final = ("--literal-pathspecs", "ls-files", "-z", "--cached", "--ignored", "--exclude-standard", "--")
 
@@ -89,19 +91,25 @@ def loose_folders(item: Item) -> tuple[Problem, ...]:
     )
 
 
-def loose_links(item: Item, config: Config) -> tuple[Problem, ...]:
-    """Warnings: symlinks among the resources of an item, and in the place of their folders; they are not followed."""
+def loose_entries(item: Item, config: Config, *, in_git: bool) -> tuple[Problem, ...]:
+    """Warnings: what lies among the resources of an item and is none.
+
+    Symlinks, also in the place of their folders, are not followed. Files of a repository inside of this one, such as a
+    submodule, are not listed by git; not ``in_git`` they are resources.
+    """
     if item.folder is None:
         return ()
     walk, excluder = item.origin.tree, Excluder((*DEFAULT_EXCLUDES, *config.bundle_exclude))
     folders = {entry.name: entry.kind for entry in walk.entries(item.folder) if entry.name in FOLDERS}
-    found = [name for name, kind in folders.items() if kind == "link"]
+    found = dict.fromkeys((name for name, kind in folders.items() if kind == "link"), _LINK)
     for name in (name for name, kind in folders.items() if kind == "folder"):
-        inner = list_tree(walk.real(_below(item.folder, name)))
-        found += (f"{name}/{file}" for file, kind in inner if kind == "link")
+        inner = [(f"{name}/{file}", kind) for file, kind in list_tree(walk.real(_below(item.folder, name)))]
+        found.update((file, _LINK) for file, kind in inner if kind == "link")
+        if in_git:
+            found.update((file.partition("/.git")[0], _REPOSITORY) for file, _ in inner if "/.git/" in f"{file}/")
     return tuple(
-        Problem(path=item.origin.shown(_below(item.folder, name)), message="a symbolic link: neither used nor pinned")
-        for name in found
+        Problem(path=item.origin.shown(_below(item.folder, name)), message=message)
+        for name, message in sorted(found.items())
         if not excluder.drops(name)
     )
 

@@ -36,7 +36,7 @@ def read_rubrics(own: Origin) -> tuple[tuple[Rubric, ...], tuple[Problem, ...]]:
     return tuple(rubrics), tuple(problems)
 
 
-def loose_entries(own: Origin) -> tuple[Problem, ...]:
+def loose_rubrics(own: Origin) -> tuple[Problem, ...]:
     """Warnings: what lies in the folder of rubrics and is none, so that no pin covers it."""
     folder = f"{own.folder}/{FOLDER}"
     if own.tree.kind(folder) is None:

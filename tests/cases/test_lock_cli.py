@@ -458,14 +458,15 @@ def test_served_entries_of_what_is_gone(project: LockProject) -> None:
     pack = Entry(name="pack", source=".ai-rulez/skills/pack/SKILL.md", commit="", digest="sha256:1")
     gone = replace(pack, name="gone", source=".ai-rulez/skills/gone/SKILL.md")
     views = tuple(replace(pack, view=view) for view in ("profile:gone", "role:gone", "role:ops", "source:x"))
-    lock = replace(project.lock(), served=(gone, pack, *views))
+    odd = replace(pack, name="odd", source=".ai-rulez/../../SKILL.md")
+    lock = replace(project.lock(), served=(gone, odd, pack, *views))
     project.save(replace(lock, tree=tree_of(lock)))
     done = project.repo.run("lock", "--check")
     assert (done.code, done.out.splitlines()[1:-1]) == (
         2,
         [
             f"  served {name}: in the lock but no longer served"
-            for name in ("gone", "pack (view profile:gone)", "pack (view role:gone)")
+            for name in ("gone", "odd", "pack (view profile:gone)", "pack (view role:gone)")
         ],
     )
     assert done.out.splitlines()[-1].startswith("  note: 3 served skill(s) were not compared")

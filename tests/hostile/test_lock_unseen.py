@@ -18,6 +18,7 @@ from tests.support.repo import Completed, Repo
 
 bound = reading.bound
 LOCK = ".ai-rulez/ai-rulez.lock"
+SCRIPTS = ".ai-rulez/skills/pack/scripts"
 HOOK = '[[hooks]]\nevent = "Stop"\n[[hooks.hooks]]\nscript = "{}"\n'
 AGENT = "---\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: {}\n---\n"
 RED = "cannot pin part of the configuration; `reqfile lock --check` will fail until it is fixed"
@@ -255,6 +256,26 @@ def test_links_that_no_pin_covers(repo: Repo) -> None:
             "warning: .ai-rulez/rubrics/loose.md: a file: it is no rubric, and not pinned",
         ],
     )
+
+
+def test_repositories_that_no_pin_covers(repo: Repo, make_repo: Callable[[str], Repo]) -> None:
+    """git lists no files of a submodule, so a skill's vendored scripts may change: the write says so."""
+    project = LockProject(repo).base()
+    other = make_repo("other")
+    other.write("run.sh", "x")
+    other.commit()
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.root), f"{SCRIPTS}/vendor")
+    repo.write(".ai-rulez/skills/pack/assets/own/.git/HEAD", "ref: refs/heads/main\n")
+    message = "a repository of its own, whose files git does not list here: neither used nor pinned"
+    done = repo.run("lock")
+    assert (done.code, done.err.splitlines()) == (
+        0,
+        [f"warning: .ai-rulez/skills/pack/assets/own: {message}", f"warning: {SCRIPTS}/vendor: {message}"],
+    )
+    project.in_git = False
+    assert project.renew().warnings == ()
+    changed = project.changed_by(lambda: repo.write(f"{SCRIPTS}/vendor/run.sh", "y"))
+    assert changed == {"skill pack"}
 
 
 def test_an_answer_that_cannot_be_written(repo: Repo) -> None:
