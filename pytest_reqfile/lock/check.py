@@ -139,7 +139,7 @@ def _unfetched(project: Project, remotes: RemoteCheck) -> list[Change]:
         return []
     detail = (
         "remote includes are not in the local cache, so their content was not compared and [lock] enforce = true; run "
-        "`ai-rulez generate` (or `reqfile lock`) to fetch them"
+        "`reqfile lock --fetch` to bring them"
     )
     return [Change(scope="lock", change="changed", detail=detail)]
 

@@ -117,7 +117,7 @@ def test_what_nobody_could_look_at(locked: LockProject, mode: tuple[str, ...]) -
     assert (done.code, "1 failed, 2 passed, 1 skipped" in done.out) == (1, True), done.out
     assert (
         f"{LOCK}: lock: remote includes are not in the local cache, so their content was not compared and [lock] "
-        "enforce = true; run `ai-rulez generate` (or `reqfile lock`) to fetch them"
+        "enforce = true; run `reqfile lock --fetch` to bring them"
     ) in done.out.splitlines()
 
 
