@@ -70,7 +70,7 @@ def _add_explain(commands: Subparsers, add_command: AddCommand) -> None:
         return run_explain(arguments, terminal)
 
     parser = _new(commands, add_command, "explain", "say what a verifier checks and how to fix a failure", run)
-    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("name", metavar="NAME", help="a verifier, or a code such as AR9H1")
     _add_show_format(parser)
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from pytest_reqfile.cli.terminal import Terminal
 from pytest_reqfile.cli.verifiers_run import check_format, load_here
 from pytest_reqfile.reports.verifiers_text import NOTHING, table
+from pytest_reqfile.verifiers.codes import CODES
 from pytest_reqfile.verifiers.command import is_allowed
 from pytest_reqfile.verifiers.example_report import ExampleReport, render_json, render_text
 from pytest_reqfile.verifiers.examples import run_example, select_tested
@@ -40,8 +41,12 @@ def run_list(arguments: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def run_explain(arguments: argparse.Namespace, terminal: Terminal) -> int:
-    """Print one verifier."""
+    """Print one verifier, or what a code of theirs means."""
     check_format(arguments.format, FORMATS)
+    code = CODES.get(arguments.name)
+    if code is not None:
+        terminal.write(code.document if arguments.format == "json" else code.text)
+        return 0
     verifier = find_declared(_open(arguments).declarations, arguments.name)
     render = explain_json if arguments.format == "json" else explain_text
     terminal.write(render(verifier, TEST_COMMAND))

@@ -166,6 +166,18 @@ def test_list_and_explain(bench: Workbench, repo: Repo) -> None:
     assert [repo.run("verifiers", "explain", name).code for name in ("f", "nope", "bad")] == [0, 1, 1]
 
 
+@pytest.mark.parametrize("code", [f"AR9H{number}" for number in range(1, 7)])
+def test_a_code_is_explained(repo: Repo, code: str) -> None:
+    """As ``ai-rulez validate --explain`` does (seed 000 "Codes"); no project is needed for that."""
+    done = repo.run("verifiers", "explain", code)
+    assert (done.code, done.err) == (0, "")
+    first, status, meaning, fix = done.out.splitlines()
+    assert first.startswith(f"{code} verifier-")
+    found = json.loads(repo.run("verifiers", "explain", code, "--format", "json").out)
+    assert [first, status] == [f"{code} {found['name']} ({found['severity']})", f"  status: {found['status']}"]
+    assert [meaning, fix] == [f"  means: {found['meaning']}", f"  fix: {found['fix']}"]
+
+
 @pytest.mark.case("verifiers:A16.23")
 def test_opt_in(bench: Workbench, repo: Repo) -> None:
     """Commands run by the flag or the variable, and by nothing else."""
