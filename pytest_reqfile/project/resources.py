@@ -20,6 +20,7 @@ DEFAULT_EXCLUDES: Final = (".git", ".venv*", "venv", "__pycache__", "*.pyc", "no
 
 _SILENT: Final = "evals"
 _LINK: Final = "a symbolic link: neither used nor pinned"
+_SPECIAL: Final = "a pipe, socket or device: neither used nor pinned"
 _REPOSITORY: Final = "a repository of its own, whose files git does not list here: neither used nor pinned"
 _AT_ONCE: Final = 500
 _IGNORED: Final = ("--literal-pathspecs", "ls-files", "-z", "--cached", "--ignored", "--exclude-standard", "--")
@@ -94,7 +95,7 @@ def loose_folders(item: Item) -> tuple[Problem, ...]:
 def loose_entries(item: Item, config: Config, *, in_git: bool) -> tuple[Problem, ...]:
     """Warnings: what lies among the resources of an item and is none.
 
-    Symlinks, also in the place of their folders, are not followed. Files of a repository inside of this one, such as a
+    Symlinks, also in the place of their folders, are not followed, special files not opened. Files of a repository inside of this one, such as a
     submodule, are not listed by git; not ``in_git`` they are resources.
     """
     if item.folder is None:
@@ -104,7 +105,7 @@ def loose_entries(item: Item, config: Config, *, in_git: bool) -> tuple[Problem,
     found = dict.fromkeys((name for name, kind in folders.items() if kind == "link"), _LINK)
     for name in (name for name, kind in folders.items() if kind == "folder"):
         inner = [(f"{name}/{file}", kind) for file, kind in list_tree(walk.real(_below(item.folder, name)))]
-        found.update((file, _LINK) for file, kind in inner if kind == "link")
+        found.update((file, _LINK if kind == "link" else _SPECIAL) for file, kind in inner if kind != "file")
         if in_git:
             found.update((file.partition("/.git")[0], _REPOSITORY) for file, _ in inner if "/.git/" in f"{file}/")
     return tuple(

@@ -246,6 +246,7 @@ def test_links_that_no_pin_covers(repo: Repo) -> None:
     repo.symlink(".ai-rulez/skills/pack/scripts/b.sh", "../../../../shared/a.sh")
     repo.symlink(".ai-rulez/skills/pack/references", "../../../shared")
     repo.symlink(".ai-rulez/skills/pack/scripts/.venv/python", "/usr/bin/python3")
+    os.mkfifo(project.folder / "skills/pack/scripts/c.sh")
     project.write("rubrics/loose.md", "x")
     done = repo.run("lock")
     assert (done.code, done.err.splitlines()) == (
@@ -253,6 +254,7 @@ def test_links_that_no_pin_covers(repo: Repo) -> None:
         [
             "warning: .ai-rulez/skills/pack/references: a symbolic link: neither used nor pinned",
             "warning: .ai-rulez/skills/pack/scripts/b.sh: a symbolic link: neither used nor pinned",
+            "warning: .ai-rulez/skills/pack/scripts/c.sh: a pipe, socket or device: neither used nor pinned",
             "warning: .ai-rulez/rubrics/loose.md: a file: it is no rubric, and not pinned",
         ],
     )
