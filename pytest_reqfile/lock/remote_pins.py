@@ -28,6 +28,8 @@ from pytest_reqfile.project.values import Config, Source
 
 _FILE_URL: Final = re.compile(r"(?:git\+)?file://", re.IGNORECASE)
 
+_NOT_CACHED: Final = "not cached, so its content was not compared; `reqfile lock --fetch` brings it"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteCheck:
@@ -107,7 +109,7 @@ def check_remotes(config: Config, lock: Lock | None, find: FindCached, hasher: H
         if detail is not None:
             changes.append(_changed(table, source.name, detail))
     gone = list(_unconfigured(config, lock)) if lock is not None else []
-    notes = (f"{table_of(source)} {source.name} not cached, so its content was not compared" for source in uncached)
+    notes = (f"{table_of(source)} {source.name} {_NOT_CACHED}" for source in uncached)
     return RemoteCheck(
         changes=(*changes, *gone),
         notes=tuple(notes),

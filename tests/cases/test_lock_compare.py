@@ -366,8 +366,8 @@ def test_remotes_against_the_cache(repo: Repo, tmp_path: Path) -> None:
     assert (report.changes, report.notes) == (
         (),
         (
-            "include inc not cached, so its content was not compared",
-            "skill sk not cached, so its content was not compared",
+            "include inc not cached, so its content was not compared; `reqfile lock --fetch` brings it",
+            "skill sk not cached, so its content was not compared; `reqfile lock --fetch` brings it",
         ),
     )
     project.cached["inc"] = CachedTree(folder=tree, commit="c" * 40)

@@ -104,7 +104,7 @@ def test_what_nobody_could_look_at(locked: LockProject, mode: tuple[str, ...]) -
     locked.save(replace(lock, tree=tree_of(lock)))
     locked.config(f'{REMOTE}[[hooks]]\nevent = "Stop"\ncwd = "x"\n')
     locked.lock(LockRequest(content_only=True))
-    note = "include inc not cached, so its content was not compared"
+    note = "include inc not cached, so its content was not compared; `reqfile lock --fetch` brings it"
     key = "hook Stop:*:0: its key `cwd` is not pinned, because ai-rulez does not know it"
     done = locked.repo.pytest("-rs", LOCK, *mode)
     assert (done.code, "3 passed, 1 skipped" in done.out) == (0, True), done.out
