@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from pytest_reqfile.errors import UsageError
+from pytest_reqfile.errors import FileError, UsageError
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.files import remove_folder
 from pytest_reqfile.workspace.locked_folder import locked_folder
@@ -186,9 +186,13 @@ class IsolatedWorkspace:
     def _execute(self, plan: dict[str, object], timeout: float, limit: int, cancel: Cancellation | None) -> IsolatedRun:
         token = secrets.token_hex(8)
         plan_path, status = self._scratch / f"plan-{token}.json", self._scratch / f"status-{token}.json"
-        descriptor = os.open(plan_path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as stream:
-            json.dump({**plan, "status": str(status)}, stream)
+        try:
+            descriptor = os.open(plan_path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with open(descriptor, "w", encoding="utf-8") as stream:
+                json.dump({**plan, "status": str(status)}, stream)
+        except OSError as error:
+            reason = f"cannot write to the scratch space in {self._scratch.parent}: {error.strerror}"
+            return IsolatedRun(result=CommandResult(argv_text="", launch_error=reason), prevented=reason)
         result = run_command(
             (sys.executable, "-I", "-S", str(_INIT), str(plan_path)),
             cwd=Path("/"),
@@ -234,18 +238,28 @@ def isolated_workspace(
     if base.is_relative_to(root):
         raise UsageError(f"no isolation for {root}: temporary files would lie in it; set TMPDIR to a folder elsewhere")
     with locked_folder(_PREFIX, base) as scratch:
-        (scratch / "tmp" / "home").mkdir(parents=True)
+        _make_home(scratch)
         watched = _watched(root)
         baseline = tuple(take_manifest(path) for _, path in watched)
         refusals: list[str] = []
         for setup in _candidates(request):
-            workspace = _prepare(root, env, setup, scratch, watched, baseline)
-            refusal = _refusal(workspace)
+            try:
+                workspace = _prepare(root, env, setup, scratch, watched, baseline)
+                refusal = _refusal(workspace)
+            except OSError as error:
+                refusal = f"cannot use {error.filename}: {error.strerror}"
             if refusal is None:
                 yield workspace
                 return
             refusals.append(f"{setup.isolation.mode}: {refusal}")
         raise UsageError(f"no isolation for {root}: {'; '.join(dict.fromkeys(refusals))}")
+
+
+def _make_home(scratch: Path) -> None:
+    try:
+        (scratch / "tmp" / "home").mkdir(parents=True)
+    except OSError as error:
+        raise FileError(f"cannot use {scratch} as scratch space: {error.strerror}") from error
 
 
 def _watched(root: Path) -> tuple[tuple[str, Path], ...]:

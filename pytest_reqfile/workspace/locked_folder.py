@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from pytest_reqfile.errors import WorkspaceError
+from pytest_reqfile.errors import FileError, WorkspaceError
 from pytest_reqfile.workspace.files import remove_folder
 
 _LOCK: Final = "lock"
@@ -25,8 +25,11 @@ def locked_folder(prefix: str, base: Path) -> Iterator[Path]:
     """
     parent = Path(os.path.realpath(base))
     _remove_abandoned(parent, prefix)
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-    descriptor = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        descriptor = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise FileError(f"cannot make a folder in {parent}: {error.strerror}") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield folder

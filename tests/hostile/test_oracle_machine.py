@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -114,3 +115,30 @@ def test_services_that_start_programs_are_out_of_reach(repo: Repo, mode: Request
     oracle = (entry(f"test -S /run/{path}", 1, check_id="hidden"), entry("test -S /run/other/kept", check_id="kept"))
     done = _mounted(repo, prepare, *_command(repo, mode, *oracle))
     assert done.code == 0, done.out + done.err
+
+
+@may_mount
+@pytest.mark.case("oracle:9.16")
+def test_no_room_for_scratch_space_is_blocked(repo: Repo, tmp_path: Path, mode: Request) -> None:
+    """Found at the start, or after a command took all of it; the claims are written, since the sink is elsewhere."""
+    (tmp_path / "scratch").mkdir()
+    place = f"'{tmp_path / 'scratch'}'"
+    command = _command(repo, mode, entry("true"))
+    done = _mounted(repo, f"mount -t tmpfs -o size=1m,nr_inodes=4 none {place}; export TMPDIR={place}", *command)
+    assert done.code == 4, done.out + done.err
+    assert re.match(r"blocked oracle/C: .*: No space left on device", done.out)
+    assert (repo.home / "sink" / "worker-claims.json").exists()
+
+
+@may_mount
+@pytest.mark.case("oracle:9.16")
+def test_a_command_that_fills_the_scratch_space(repo: Repo, tmp_path: Path, mode: Request) -> None:
+    """What runs after it lacks the room to be started, and has not failed."""
+    (tmp_path / "scratch").mkdir()
+    place = f"'{tmp_path / 'scratch'}'"
+    fill = "cat /dev/zero > $TMPDIR/x; for i in $(seq 99); do echo a > $TMPDIR/y$i; done; exit 0"
+    command = _command(repo, mode, entry(fill, check_id="fill"), entry(f"true {'x' * 9000}", check_id="next"))
+    done = _mounted(repo, f"mount -t tmpfs -o size=1m none {place}; export TMPDIR={place}", *command)
+    assert done.code == 4, done.out + done.err
+    assert "pass    oracle/fill: " in done.out
+    assert f"blocked oracle/next: the isolation failed: cannot write to the scratch space in {tmp_path}" in done.out
