@@ -14,7 +14,7 @@ from pytest_reqfile.project.tables import loose_fields
 from pytest_reqfile.syntax.fields import Fields, Problems
 from pytest_reqfile.syntax.toml import read_toml
 from pytest_reqfile.workspace.files import write_atomic
-from pytest_reqfile.workspace.paths import ancestors, folder_of, name_of
+from pytest_reqfile.workspace.paths import ancestors, canonical, folder_of, name_of
 from pytest_reqfile.workspace.walk import EntryKind, Walk
 
 LOCK_NAME: Final = "ai-rulez.lock"
@@ -65,7 +65,7 @@ class LockFile:
 
     def is_at(self, path: Path) -> bool:
         """Whether ``path`` names this very file."""
-        return path.parent.resolve() / path.name == self.place
+        return canonical(path.parent) / path.name == self.place
 
     def read(self) -> Lock | None:
         """The lock; None where there is no such file. Raises ``LockFormatError``."""

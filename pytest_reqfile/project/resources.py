@@ -95,8 +95,8 @@ def loose_folders(item: Item) -> tuple[Problem, ...]:
 def loose_entries(item: Item, config: Config, *, in_git: bool) -> tuple[Problem, ...]:
     """Warnings: what lies among the resources of an item and is none.
 
-    Symlinks, also in the place of their folders, are not followed, special files not opened. Files of a repository inside of this one, such as a
-    submodule, are not listed by git; not ``in_git`` they are resources.
+    Symlinks, also in the place of their folders, are not followed, special files not opened. Files of a repository
+    inside of this one, such as a submodule, are not listed by git; not ``in_git`` they are resources.
     """
     if item.folder is None:
         return ()
