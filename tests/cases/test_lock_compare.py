@@ -475,9 +475,12 @@ def test_what_ai_rulez_fetched_is_found(tmp_path: Path) -> None:
     assert cache.find(source, ENTRY) == CachedTree(folder=checkout / ".ai-rulez", commit="abc")
     (checkout / ".cache_meta.json").write_text("[")
     assert cache.find(source, ENTRY) == CachedTree(folder=checkout / ".ai-rulez")
-    tree = tmp_path / "skill-sources" / source_folder("https://h/r", "c")
+    commit = "c" * 40
+    tree = tmp_path / "skill-sources" / source_folder("https://h/r", commit)
     tree.mkdir(parents=True)
-    assert cache.find(replace(source, table="skill_sources"), ENTRY) == CachedTree(folder=tree, commit="c")
+    fetched = replace(source, table="skill_sources")
+    assert cache.find(fetched, replace(ENTRY, commit=commit)) == CachedTree(folder=tree, commit=commit)
+    assert cache.find(fetched, replace(ENTRY, commit=f"../{tree.parent.parent.name}/{commit}")) is None
     assert cache.find(replace(source, table="installed_skills"), ENTRY) is None
     assert AiRulezCache(None).find(source, ENTRY) is None
 
