@@ -34,8 +34,6 @@ class Shape:
     hides: bool = False
 
 
-# --- AR001 ---------------------------------------------------------------------------------------------------
-
 _PLACEHOLDERS: Final = ("example", "placeholder", "xxxx", "your", "changeme", "dummy", "redacted", "....", "1234567890")
 
 
@@ -76,8 +74,6 @@ def configured_secret(pattern: str) -> Shape:
     """One of ``secret_patterns``; whatever it matches counts."""
     return Shape(code="AR001", what="text that a configured secret pattern matches", regex=pattern, hides=True)
 
-
-# --- AR003, AR004: text that speaks to the model ---------------------------------------------------------------
 
 _GAP: Final = r"[\s\p{Z}*_`~]+"
 """Between two words of a phrase: blanks, line ends, emphasis."""
@@ -186,8 +182,6 @@ PHRASES: Final = (
         words=_MARKERS,
     ),
 )
-
-# --- AR009 ---------------------------------------------------------------------------------------------------
 
 
 def _is_encoded(text: str) -> bool:

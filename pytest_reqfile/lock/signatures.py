@@ -164,8 +164,6 @@ class _Check:
             )
         return covering
 
-    # --- signature, chain, log ---
-
     def _by_key(self, bundle: Bundle) -> _Signed:
         found = [(key, one) for key, one in self._keys if key.has_signed(bundle.content, self._statement)]
         if not found:
@@ -200,8 +198,6 @@ class _Check:
 
     def _key(self, path: str) -> Key:
         return read_key(self._walk.read(path, _MAX_BYTES), path)
-
-    # --- what was signed, and when ---
 
     def _check_subject(self, bundle: Bundle) -> datetime | None:
         """That the signature is over this lock; when it says it was made."""

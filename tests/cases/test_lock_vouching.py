@@ -275,6 +275,7 @@ def test_without_the_extra(project: LockProject, tmp_path: Path) -> None:
         ),
         (BY_KEY, "keys/cosign.pub: cannot read: No such file or directory"),
     ],
+    ids=["nobody is trusted", "no key"],
 )
 def test_what_cannot_be_verified(project: LockProject, config: str, text: str) -> None:
     """Exit 1: it could not be looked at, so it is not in sync either."""
