@@ -83,6 +83,8 @@ class Fetcher:
         too large, or may not be written.
         """
         place, part = self._place(source), self._part(source)
+        if not is_commit(commit):
+            raise GitError(f'{place.shown}: "{commit}" is no commit id')
         key = ("tree", place.key, commit, part.name)
         return self._once(key, lambda: self._fetch(place, commit, part), place)
 
@@ -116,13 +118,15 @@ class Fetcher:
         return commit
 
     def _once(self, key: tuple[str, ...], ask: Callable[[], _Answer], place: RemotePlace) -> _Answer:
+        """An answer holds for every spelling of a repository, a failure for this one and its credentials alone."""
         self._refuse_offline(place)
-        if key not in self._answers:
+        failed = (*key, place.url, str(hash(place.settings)))
+        if key not in self._answers and failed not in self._answers:
             try:
                 self._answers[key] = ask()
             except WorkspaceError as error:
-                self._answers[key] = type(error)(f"{place.shown}: {' '.join(str(error).split())}")
-        answer = self._answers[key]
+                self._answers[failed] = type(error)(f"{place.shown}: {' '.join(str(error).split())}")
+        answer = self._answers[key] if key in self._answers else self._answers[failed]
         if isinstance(answer, WorkspaceError):
             raise answer
         return answer  # type: ignore[return-value] # the key says what was asked

@@ -175,6 +175,33 @@ def test_a_failure_is_remembered_too(taker: Taker, remote: Remote) -> None:
     assert str(first.value) == str(second.value)
 
 
+def test_a_failure_is_that_of_one_spelling(taker: Taker, remote: Remote) -> None:
+    """Credentials, or another way to the repository, may do what the first did not; an answer is everybody's."""
+    remote.publish(CONTENT, "v1.0.0")
+    broken = taker.repo.root / "bin/ssh"
+    taker.repo.write("bin/ssh", "#!/bin/sh\nexit 1\n", mode=0o755)
+    environment = taker.environment.updated({"GIT_SSH": str(broken)})
+    fetcher = Fetcher(environment, taker.repo.root)
+    for url in ("git@localhost:r", "ssh://git@localhost/r"):
+        with pytest.raises(GitError, match=f"^{url}: "):
+            fetcher.tags(source_of(source=url))
+    config = taker.repo.write("gitconfig", f'[url "{remote.url}"]\n\tinsteadOf = https://localhost/r\n')
+    fetcher = Fetcher(environment.updated({"GIT_CONFIG_GLOBAL": str(config)}), taker.repo.root)
+    with pytest.raises(GitError):
+        fetcher.tags(source_of(source="git@localhost:r"))
+    tags = fetcher.tags(source_of(source="https://localhost/r"))
+    assert fetcher.tags(source_of(source="git@localhost:r")) == tags
+
+
+@pytest.mark.parametrize("commit", ["", "main", "--upload-pack=x", "+refs/heads/*:refs/heads/*", "../../x", "A" * 40])
+def test_only_commits_are_fetched(taker: Taker, remote: Remote, commit: str) -> None:
+    """Whatever an edited lock says is one."""
+    remote.publish(CONTENT)
+    with pytest.raises(GitError) as caught:
+        taker.fetcher().tree(source_of(source=remote.url), commit)
+    assert str(caught.value) == f'{remote.url}: "{commit}" is no commit id'
+
+
 def test_projects_of_a_run_share_what_remotes_say(taker: Taker, remote: Remote) -> None:
     """Each repository is asked once, however many projects take from it."""
     source = source_of(source=remote.url)
