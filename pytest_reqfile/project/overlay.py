@@ -136,6 +136,10 @@ class _Merger:
                 del entries[found[0]]
             else:
                 self._note(node.line, f"there is no `{name}` in `{key}` to remove")
+        elif found and key == "verifiers":
+            # The seed: a local entry replaces the shared one. Keys that are left of it would say what nobody wrote.
+            shared = entries[found[0]]
+            entries[found[0]] = Declared(node=node, path=self.path, overrides=shared.location)
         elif found:
             entries[found[0]] = self._merged(entries[found[0]], node)
         else:

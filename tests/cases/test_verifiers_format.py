@@ -144,10 +144,18 @@ class TestConfig:
 
     @pytest.mark.case("verifiers:D-28")
     def test_overlay_of_another_type(self, bench: Workbench) -> None:
-        """A local entry replaces the keys it names; what is left of the shared one is refused where it does not fit."""
-        bench.config(flat("b", "file_exists", path="B"))
+        """A local entry replaces the shared one (seed 000 "Local overlay"), where ai-rulez keeps the keys it leaves."""
+        bench.config(flat("b", "file_exists", path="B", severity="warning", description="shared"))
         bench.write(".ai-rulez/config.local.toml", flat("b", "regex", glob="*.x", pattern="y"))
-        with pytest.raises(FormatError, match=r"sets path, which does not apply to type regex"):
+        (only,) = bench.declarations().flat
+        assert (only.check.type, only.severity, only.description) == ("regex", "error", "")
+        assert only.declared.path == ".ai-rulez/config.local.toml"
+
+    def test_overlay_that_says_too_little(self, bench: Workbench) -> None:
+        """What is left open is not taken from the shared entry."""
+        bench.config(flat("b", "file_exists", path="B"))
+        bench.write(".ai-rulez/config.local.toml", '[[verifiers]]\nname = "b"\ntype = "file_absent"\n')
+        with pytest.raises(FormatError, match=r"verifier type file_absent needs verifiers\[0\].path"):
             bench.declarations()
 
     @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ import pytest
 
 from pytest_reqfile.errors import FormatError
 from pytest_reqfile.outcome import Location
+from pytest_reqfile.project.overlay import overlay, shared_only
 from pytest_reqfile.project.values import Config, Declared
 from pytest_reqfile.syntax.nodes import plain
+from pytest_reqfile.syntax.toml import read_toml
 from tests.support.projects import ProjectFolder, texts
 
 LOCAL = ".ai-rulez/config.local.toml"
@@ -26,8 +28,8 @@ def _value(declared: Declared) -> object:
 
 
 @pytest.mark.case("verifiers:A4.2")
-def test_verifiers_merge_by_name(tmp_path: Path) -> None:
-    """Matched entries change in place, new ones follow."""
+def test_verifiers_replace_each_other_by_name(tmp_path: Path) -> None:
+    """A matched entry is replaced in place (seed 000 "Local overlay"), new ones follow."""
     config = _merged(
         tmp_path,
         '[[verifiers]]\nname="a"\ntype="file_exists"\npath="A"\n[[verifiers]]\nname="b"\ntype="file_exists"\npath="B"\n',
@@ -35,7 +37,7 @@ def test_verifiers_merge_by_name(tmp_path: Path) -> None:
     )
     assert [_value(entry) for entry in config.verifiers] == [
         {"name": "a", "type": "file_exists", "path": "A"},
-        {"name": "b", "type": "file_absent", "path": "B"},
+        {"name": "b", "type": "file_absent"},
         {"name": "c", "type": "file_exists", "path": "C"},
     ]
     assert [entry.path for entry in config.verifiers] == [".ai-rulez/config.toml", LOCAL, LOCAL]
@@ -91,15 +93,13 @@ def test_scopes_match_by_path_too(tmp_path: Path) -> None:
     assert _value(config.tables["scopes"]) == [{"path": "a", "mode": 2}]
 
 
-def test_inherited_values_stand_at_the_local_entry(tmp_path: Path) -> None:
+def test_inherited_values_stand_at_the_local_entry() -> None:
     """Every line of a merged entry is a line of the file it is attributed to."""
-    config = _merged(
-        tmp_path,
-        '\n\n\n\n\n[[verifiers]]\nname="a"\nrule="r"\n[verifiers.require.any]\nx=[{y=1}]\n',
-        '[[verifiers]]\nname="a"\nfix="f"\n',
-    )
-    lines = {entry.key: (entry.line, entry.value.line) for entry in config.verifiers[0].node.entries}
-    assert lines == {"name": (2, 2), "rule": (1, 1), "require": (1, 1), "fix": (3, 3)}
+    shared = '\n\n\n\n\n[[plugins]]\nname="a"\nsource="r"\n[plugins.require.any]\nx=[{y=1}]\n'
+    local = '[[plugins]]\nname="a"\nfix="f"\n'
+    merged = overlay(shared_only(read_toml(shared, "config.toml"), "config.toml"), read_toml(local, LOCAL), LOCAL)
+    lines = {entry.key: (entry.line, entry.value.line) for entry in merged.entries["plugins"][0].node.entries}
+    assert lines == {"name": (2, 2), "source": (1, 1), "require": (1, 1), "fix": (3, 3)}
 
 
 def test_removing_what_is_not_there_is_a_warning(tmp_path: Path) -> None:
