@@ -28,10 +28,14 @@ class GitFolders:
 
 
 def outer_git_folders(root: Path) -> GitFolders | None:
-    """What the file ``.git`` of ``root`` points to; None where ``.git`` is a folder, missing or broken."""
+    """What the file or link ``.git`` of ``root`` points to; None where ``.git`` is a folder, missing or broken."""
+    place = root / ".git"
     try:
-        text = (root / ".git").read_text(encoding="utf-8", errors="surrogateescape")
-        git_dir = Path(os.path.realpath(root / text.removeprefix("gitdir:").strip()))
+        if place.is_symlink() and place.is_dir():
+            git_dir = Path(os.path.realpath(place))
+        else:
+            text = place.read_text(encoding="utf-8", errors="surrogateescape")
+            git_dir = Path(os.path.realpath(root / text.removeprefix("gitdir:").strip()))
         common = git_dir / _first_line(git_dir / "commondir")
     except OSError:
         return None

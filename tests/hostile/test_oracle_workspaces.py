@@ -102,6 +102,16 @@ def separate(repo: Repo, folder: Path) -> Path:
     return folder / "separate"
 
 
+def linked_git(repo: Repo, folder: Path) -> Path:
+    """A repository whose .git is a symbolic link."""
+    repo.write("a", "1")
+    repo.commit()
+    shutil.copytree(repo.root, folder / "linked")
+    (folder / "linked" / ".git").rename(folder / "git elsewhere")
+    (folder / "linked" / ".git").symlink_to(folder / "git elsewhere")
+    return folder / "linked"
+
+
 def with_submodule(repo: Repo, folder: Path) -> Path:
     """A repository with a submodule."""
     repo.write("a", "1")
@@ -173,7 +183,19 @@ def lfs_pointers(repo: Repo, folder: Path) -> Path:
 
 
 KINDS: tuple[Prepare, ...] = (
-    *(dirty, detached, unborn, plain, worktree, separate, with_submodule, submodule_itself, shallow, sparse),
+    *(
+        dirty,
+        detached,
+        unborn,
+        plain,
+        worktree,
+        separate,
+        linked_git,
+        with_submodule,
+        submodule_itself,
+        shallow,
+        sparse,
+    ),
     *(odd_names, special_files, nested_repository, lfs_pointers),
 )
 
