@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import time
 
 import pytest
 
 from tests.support import Repo
-from tests.support.decisions import PYFUNC, asked_key, conflicting, decide, drepo, functions
+from tests.support.decisions import PYFUNC, asked_key, conflicting, decide, drepo, functions, log_of
 from tests.support.jev import EXACT, KEY, Heard, Jev, Said, said
 from tests.support.processes import started, wait_until
 
@@ -21,7 +22,6 @@ from tests.support.processes import started, wait_until
         (("pytest_reqfile", "check"), 130),
         (("pytest_reqfile", "eval"), 130),
         (("pytest", "-p", "no:cacheprovider", "-q"), 2),
-        (("pytest", "-p", "no:cacheprovider", "-q", "-n", "2"), 2),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else "",
 )
@@ -154,3 +154,46 @@ def test_questions_about_conflicts_hold_no_interrupted_run(repo: Repo, jev: Jev)
     assert process.returncode == 130, err
     assert time.monotonic() - start < 6.0
     assert len(repo.path(".git/reqfile/jev-cache").read_text().splitlines()) == 2
+
+
+def _reply(jev: Jev, heard: Heard, chance: random.Random) -> Said | None:
+    """What a bad day makes of an answer; None is a good one."""
+    answer = jev.answer(heard).body
+    head = f"HTTP/1.1 200 X\r\nContent-Length: {len(answer)}\r\n\r\n".encode()
+    wrong = {i: {"noul": 2.0} for i in heard.questions}
+    return chance.choice(
+        [
+            *(None, None, None, None),
+            Said(raw=head + answer[: chance.randrange(len(answer))]),
+            Said(raw=b""),
+            Said(raw=b"HTTP/1.1 103 X\r\n\r\n" + head + answer, stays=True),
+            Said(raw=(head + answer) * 2, stays=True),
+            Said(raw=head + answer),
+            Said(status=503, headers={"Retry-After": "0"}),
+            Said(status=500, body=b"no"),
+            Said(body=answer, drip=0.0005),
+            said({"model": EXACT, "answers": wrong}),
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_on_its_worst_day_a_service_costs_answers_and_changes_none(repo: Repo, jev: Jev, seed: int) -> None:
+    """Each unit's verdict is its own or an error; nothing wrong is kept for later runs."""
+    drepo(repo, jev, config=f"{jev.config}  concurrency: 8\n")
+    chance = random.Random(seed)
+    marks = [chance.choice(["HOT", "WARM", "COLD"]) for _ in range(60)]
+    repo.write("a.py", "\n\n".join(functions(f"f{number}", mark=mark) for number, mark in enumerate(marks)))
+    jev.behave = lambda heard: None if heard.is_probe else _reply(jev, heard, chance)
+    verdicts = {"HOT": "advisory", "WARM": "uncertain", "COLD": "pass"}
+    for run, allowed in (("bad.jsonl", {"error"}), ("good.jsonl", set[str]())):
+        done = decide(repo, "--log", run)
+        lines = log_of(repo, run, "decision_unit")
+        wrong = [
+            (mark, line["verdict"])
+            for mark, line in zip(marks, lines, strict=True)
+            if line["verdict"] not in {verdicts[mark], *allowed}
+        ]
+        assert wrong == []
+        assert (done.code == 3) is any(line["verdict"] == "error" for line in lines)
+        jev.behave = lambda heard: None
