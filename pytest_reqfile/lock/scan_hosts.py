@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
+from pytest_reqfile.syntax.credentials import masked
 from pytest_reqfile.syntax.patterns import Haystack, Pattern, compile_pattern
 
 _URL: Final = r"""(?i)\b(?:https?|wss?|ftps?|sftp|ssh|git)://([^\s/"'`<>\\)\],;?#]+)"""
 _LOCAL: Final = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0")  # noqa: S104  # compared with, not bound
+_LOOKED_AT: Final = 400
+_SHOWN: Final = 100
 
 
 def foreign_hosts(haystack: Haystack, allowed: tuple[str, ...]) -> Iterator[tuple[int, str]]:
@@ -18,7 +21,7 @@ def foreign_hosts(haystack: Haystack, allowed: tuple[str, ...]) -> Iterator[tupl
         url = haystack.data[start:end].decode(errors="replace")
         host = _host(url)
         if any(map(str.isalnum, host)) and not _is_allowed(host, allowed):
-            yield start, f"a host outside of [lint.security] allowed_hosts: {host[:100]}"
+            yield start, f"a host outside of [lint.security] allowed_hosts: {masked(host[:_LOOKED_AT])[:_SHOWN]}"
 
 
 @cache
