@@ -285,3 +285,14 @@ def test_what_cannot_be_verified(project: LockProject, config: str, text: str) -
     done = project.repo.run("lock", "--check")
     assert (done.code, done.out, done.err) == (1, "", f"error: {text}\n")
     assert project.repo.pytest(LOCK).code == 1
+
+
+@pytest.mark.parametrize("table", ["[governance]\nmin_approvers = 0\n", '[signing]\nrequire = ["locks"]\n'])
+def test_a_policy_that_cannot_be_read(project: LockProject, table: str) -> None:
+    """Exit 1 with its line, and errors in pytest: it must not become a policy that asks for nothing."""
+    project.lock()
+    project.config(table)
+    done = project.repo.run("lock", "--check")
+    assert (done.code, done.out, done.err.startswith("error: .ai-rulez/config.toml:4: ")) == (1, "", True)
+    ran = project.repo.pytest("-q", LOCK)
+    assert (ran.code, "2 errors" in ran.out, ".ai-rulez/config.toml:4: " in ran.out) == (1, True, True)
