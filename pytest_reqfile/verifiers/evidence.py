@@ -66,6 +66,11 @@ class Evidence:
         patterns = Patterns(self._now)
         return scan(self._searches, self.classes, reader.read, patterns, self.changes_added)
 
+    @cached_property
+    def unseen(self) -> tuple[str, ...]:
+        """Folders that could not be looked into; what is staged does not depend on them."""
+        return () if self.scope.kind == "staged" else self.tree.unseen
+
     def changes_added(self, path: str) -> tuple[tuple[int, int], ...] | None:
         """The new lines of ``path``; None for all of them."""
         return self.changes.added(path)

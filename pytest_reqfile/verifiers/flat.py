@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from pytest_reqfile.errors import FileError, ReqfileError
 from pytest_reqfile.outcome import Finding
-from pytest_reqfile.syntax.globs import Glob, expand_braces
 from pytest_reqfile.verifiers.evidence import Evidence
 from pytest_reqfile.verifiers.results import Result, flat_result
 from pytest_reqfile.verifiers.scan import Answer, Search
 from pytest_reqfile.verifiers.selection import Selection
+from pytest_reqfile.verifiers.unseen import incomplete, unseen_by
 from pytest_reqfile.verifiers.values import (
     ContentCheck,
     CountCheck,
@@ -73,10 +72,9 @@ def evaluate_flat(
             return _key(verifier, check, evidence)
         if isinstance(check, SyncCheck):
             return _sync(verifier, check, drift)
-        incomplete = _unreadable(check, evidence)
-        if incomplete:
-            message = f"cannot read directory {first_list(incomplete)}: the result would be incomplete"
-            return flat_result(verifier, "fail", message)
+        unseen = unseen_by(flat_selection(check), evidence.tree.walk.unreadable)
+        if unseen:
+            return flat_result(verifier, "fail", incomplete(unseen))
         if isinstance(check, CountCheck):
             return _count(verifier, check, evidence)
         answer = evidence.answers[flat_search(check)]
@@ -203,33 +201,3 @@ def _sync(verifier: FlatVerifier, check: SyncCheck, drift: Drift) -> Result:
         f"generated files differ from their sources: {first_list(items)} (run `ai-rulez generate`)",
         findings=tuple(Finding(file=item.partition(": ")[2] or item, message=reason) for item in items[:LISTED]),
     )
-
-
-def _unreadable(check: CountCheck | ContentCheck, evidence: Evidence) -> tuple[str, ...]:
-    """The folders that could not be read and that the glob would have looked into (seed 000 "Globs")."""
-    return tuple(
-        folder
-        for folder in evidence.tree.walk.unreadable
-        if may_match_below(check.glob, folder) and not any(glob.matches(f"{folder}/x") for glob in check.exclude)
-    )
-
-
-def may_match_below(glob: Glob, folder: str) -> bool:
-    """Whether a file somewhere below ``folder`` could match ``glob``."""
-    text = glob.text.strip().removeprefix("./").removeprefix("/")
-    return any(_may_match(pattern, folder) for pattern in expand_braces(f"{text}**" if text.endswith("/") else text))
-
-
-def _may_match(pattern: str, folder: str) -> bool:
-    *folders, _ = pattern.split("/")
-    if not folders:
-        return True
-    names = folder.split("/")
-    for expected, name in zip(folders, names, strict=False):
-        if "**" in expected:
-            return True
-        parts = re.split(r"([*?])", expected)
-        regex = "".join({"*": ".*", "?": "."}.get(part) or re.escape(part) for part in parts)
-        if not re.fullmatch(regex, name, re.DOTALL):
-            return False
-    return len(names) <= len(folders) or "**" in pattern.rpartition("/")[2]

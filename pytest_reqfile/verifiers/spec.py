@@ -16,9 +16,12 @@ from pytest_reqfile.verifiers.predicate_eval import (
     PredicateEvaluation,
     applicable_selection,
     scoped_selection,
+    searches_of,
+    selections_of,
 )
 from pytest_reqfile.verifiers.predicates import has_checklist
 from pytest_reqfile.verifiers.results import DEAD_SCOPE, FAILED, NO_EXAMPLES, Result, VerifierStatus, spec_result
+from pytest_reqfile.verifiers.unseen import incomplete, unseen_by
 from pytest_reqfile.verifiers.values import SpecVerifier
 from pytest_reqfile.verifiers.verdicts import Verdict, unique
 
@@ -34,10 +37,20 @@ Gate = Callable[[SpecVerifier], tuple[bool, str]]
 def evaluate_spec(verifier: SpecVerifier, evidence: Evidence, evaluators: Evaluators, gate: Gate | None) -> Result:
     """The result of one usable, active verifier; what cannot be evaluated is an error, never a pass."""
     try:
-        result = _evaluate(verifier, evidence, evaluators)
+        result = _unless_unseen(verifier, evidence, _evaluate(verifier, evidence, evaluators))
     except FileError as error:
         result = spec_result(verifier, "error", str(error))
     return advisory(result, gate, verifier) if has_checklist(verifier.require) else result
+
+
+def _unless_unseen(verifier: SpecVerifier, evidence: Evidence, result: Result) -> Result:
+    """The result; an error instead of one that found nothing, where a folder of its scope could not be looked into."""
+    folders = evidence.unseen
+    if not folders or result.status not in {"pass", "not_applicable"}:
+        return result
+    selections = (*selections_of(verifier, strict_applicability=False), *(s.selection for s in searches_of(verifier)))
+    unseen = dict.fromkeys(folder for selection in selections for folder in unseen_by(selection, folders))
+    return spec_result(verifier, "error", incomplete(tuple(unseen))) if unseen else result
 
 
 def _evaluate(verifier: SpecVerifier, evidence: Evidence, evaluators: Evaluators) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -60,6 +61,20 @@ class Tree:
         """What git lists in the project's folder, in the work as soon as it is asked for."""
         assert self.git is not None
         return GitListing(self.git)
+
+    @cached_property
+    def unseen(self) -> tuple[str, ...]:
+        """Folders that the repository list could not look into."""
+        if self._files is not None or not self.in_git:
+            return self.walk.unreadable
+        found = sorted(folder for folder, _ in self.listing.unreadable())
+        if not found:
+            return ()
+        assert self.git is not None
+        prefix = os.fsdecode(
+            self.git.answer("rev-parse", "--show-prefix").removesuffix(b"\n")
+        )  # git names it from its top
+        return tuple(folder.removeprefix(prefix) for folder in found if folder.startswith(prefix))
 
     def still_there(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         """Those of ``paths``, which git lists, that the repository list has: answered without listing everything."""

@@ -66,13 +66,18 @@ def _is_inside(path: str, folders: Iterable[str]) -> bool:
 
 
 def regular_files(root: Path, paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of ``paths`` that are regular files and no symlinks, in the order given."""
+    """Those of ``paths`` that are regular files and no symlinks, in the order given.
+
+    One of which that cannot be known stays: reading it says why.
+    """
     return tuple(path for path in paths if _is_regular(f"{root}/{path}"))
 
 
 def _is_regular(place: str) -> bool:
     try:
         return stat.S_ISREG(os.lstat(place).st_mode)
+    except PermissionError:
+        return True
     except (OSError, ValueError):
         return False
 

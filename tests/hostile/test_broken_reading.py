@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.support import Repo
+from tests.support.projects import HEAD
 from tests.support.repo import Completed
 from tests.support.requirements import OK, command, expect, req, say
 
@@ -151,3 +152,52 @@ def test_a_crash_is_no_finding(repo: Repo, fails: str) -> None:
     done = repo.run("check", env={"PYTHONPATH": str(repo.home)})
     assert done.code == 3
     assert done.err.endswith("RuntimeError: broken installation\n")
+
+
+def verifiers(repo: Repo, bound: tuple[str, ...], *argv: str) -> Completed:
+    """``reqfile verifiers run`` in the project ``app``, bound to permissions."""
+    command = (*bound, sys.executable, "-P", "-m", "pytest_reqfile", "verifiers", "run", *argv)
+    return repo.execute(*command, cwd="app")
+
+
+@pytest.mark.parametrize("arguments", [(), ("--since", "main")], ids=["all", "since"])
+@pytest.mark.parametrize(
+    ("specs", "code", "message"),
+    [
+        ('when_changed = ["**/*.txt"]\n[verifiers.require.forbid]\nregex = "XXX"\n', 1, "shut"),
+        ('when_changed = ["shut/*.txt"]\n[verifiers.require.regex]\nregex = "XXX"\n', 1, "shut"),
+        ('[verifiers.require.glob_count]\nfiles = "*.txt"\nmax = 9\n', 1, "shut"),
+        ('when_changed = ["*.txt"]\nexclude = ["shut/**"]\n[verifiers.require.forbid]\nregex = "XXX"\n', 0, ""),
+        ('when_changed = ["open/*.txt"]\n[verifiers.require.forbid]\nregex = "XXX"\n', 0, ""),
+        ('[verifiers.require.file_exists]\npath = "open"\n', 0, ""),
+    ],
+)
+def test_a_rule_does_not_hold_for_what_cannot_be_read(
+    repo: Repo, bound: tuple[str, ...], specs: str, code: int, message: str, arguments: tuple[str, ...]
+) -> None:
+    """git only warns of a folder that it cannot look into, seen from the top of the repository."""
+    repo.write("app/.ai-rulez/config.toml", HEAD)
+    repo.write("app/.ai-rulez/rules/r.md", "# R\n")
+    repo.write("app/.ai-rulez/verifiers/t.toml", f'[[verifiers]]\nid = "x"\nrule = "r"\nseverity = "error"\n{specs}')
+    repo.write("app/open/a.txt", "fine\n")
+    repo.commit()
+    repo.write("app/shut/b.txt", "XXX\n")
+    repo.write("shut/b.txt", "of another project\n")
+    with closed(repo, "app/shut"), closed(repo, "shut"):
+        done = verifiers(repo, bound, *arguments)
+    assert done.code == code, done.out + done.err
+    assert ("cannot read directory shut: the result would be incomplete" in done.out) is bool(message)
+
+
+def test_a_tracked_file_that_cannot_be_looked_at_is_read_in_vain(repo: Repo, bound: tuple[str, ...]) -> None:
+    """It is in the list of what changed, so that its verifier is an error."""
+    repo.write("app/.ai-rulez/config.toml", HEAD)
+    repo.write("app/.ai-rulez/rules/r.md", "# R\n")
+    spec = '[[verifiers]]\nid = "x"\nrule = "r"\nwhen_changed = ["*.txt"]\n[verifiers.require.forbid]\nregex = "XXX"\n'
+    repo.write("app/.ai-rulez/verifiers/t.toml", spec)
+    repo.commit()
+    repo.write("app/shut/b.txt", "XXX\n")
+    repo.git("add", "-A")
+    with closed(repo, "app/shut"):
+        done = verifiers(repo, bound, "--staged")
+    assert (done.code, "read shut/b.txt: permission denied" in done.out) == (1, True)

@@ -10,12 +10,12 @@ import pytest
 from pytest_reqfile.errors import FileError, FormatError
 from pytest_reqfile.syntax.globs import verifier_glob
 from pytest_reqfile.verifiers.changes import Scope, load_changes
-from pytest_reqfile.verifiers.flat import may_match_below
 from pytest_reqfile.verifiers.pattern_sets import Patterns
 from pytest_reqfile.verifiers.run import RunOptions
 from pytest_reqfile.verifiers.scan import Search, scan
 from pytest_reqfile.verifiers.selection import FileClasses, Selection
 from pytest_reqfile.verifiers.tree import Tree
+from pytest_reqfile.verifiers.unseen import may_match_below
 from pytest_reqfile.workspace.bulk import BulkReader, list_folder
 from tests.support import Repo
 from tests.support.verifiers import Workbench, flat, head, member, predicate
