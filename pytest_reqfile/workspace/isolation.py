@@ -241,6 +241,7 @@ def isolated_workspace(
         _make_home(scratch)
         watched = _watched(root)
         baseline = tuple(take_manifest(path) for _, path in watched)
+        _refuse_pipes_for_git(watched, baseline)
         refusals: list[str] = []
         for setup in _candidates(request):
             try:
@@ -253,6 +254,14 @@ def isolated_workspace(
                 return
             refusals.append(f"{setup.isolation.mode}: {refusal}")
         raise UsageError(f"no isolation for {root}: {'; '.join(dict.fromkeys(refusals))}")
+
+
+def _refuse_pipes_for_git(watched: tuple[tuple[str, Path], ...], baseline: tuple[Manifest, ...]) -> None:
+    """git would wait for ever for a pipe in place of its data, or of a ``.gitignore``."""
+    for (label, path), manifest in zip(watched, baseline, strict=True):
+        for name in manifest.pipes():
+            if label or name.startswith(".git/") or name.rpartition("/")[2].startswith(".git"):
+                raise FileError(f"{path}/{name}: a pipe where git reads a file, which would never end")
 
 
 def _make_home(scratch: Path) -> None:

@@ -30,6 +30,10 @@ class Manifest:
         named = {path for path in differing if path not in with_changes_inside}
         return tuple(sorted(named, key=byte_order))
 
+    def pipes(self) -> tuple[str, ...]:
+        """Named pipes, which whoever reads them waits for."""
+        return tuple(path for path, facts in self.entries.items() if stat.S_ISFIFO(facts[0]))
+
     def is_folder(self, path: str) -> bool:
         """Whether a folder stood at ``path``."""
         return path in self.entries and stat.S_ISDIR(self.entries[path][0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -138,3 +139,14 @@ def test_a_sink_that_is_there_keeps_its_mode(reviewed: Repo) -> None:
     assert sink.stat().st_mode & 0o7777 == 0o1777
     assert (sink / "oracle").stat().st_mode & 0o7777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in sink.rglob("*.json")} == {0o600}
+
+
+@pytest.mark.parametrize("path", [".git/info/exclude", ".gitignore", "d/.gitattributes", ".git/config"])
+def test_a_pipe_where_git_reads_is_refused(reviewed: Repo, path: str) -> None:
+    """git would wait for ever; whoever is verified must not keep the verifier from ending."""
+    reviewed.path(path).unlink(missing_ok=True)
+    reviewed.path(path).parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(reviewed.path(path))
+    done = reviewed.run(*_command(reviewed, entry("true")), timeout=20)
+    assert done.code == 4, done.out + done.err
+    assert f"{reviewed.root}/{path}: a pipe where git reads a file, which would never end" in done.out
