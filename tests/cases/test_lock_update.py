@@ -104,6 +104,18 @@ def test_old_content_that_is_not_here_is_not_compared(locked: RangeProject) -> N
 
 
 @pytest.mark.case("lock:W12")
+def test_old_content_that_is_not_the_pinned_one_is_not_compared(locked: RangeProject) -> None:
+    """What somebody changed in the cache says nothing about the update."""
+    cached = [path for path in (locked.repo.home / "reqfile-cache").rglob("gone.md") if path.is_file()]
+    assert cached
+    for path in cached:
+        path.chmod(0o644)
+        path.write_text("# Something else\n")
+    code, document = locked.update("--dry-run")
+    assert (code, "files" in document["updates"][0]) == (0, False)
+
+
+@pytest.mark.case("lock:W12")
 def test_the_same_content_under_a_new_tag(locked: RangeProject) -> None:
     """The list of files is there, and empty."""
     locked.run("update")
@@ -334,6 +346,17 @@ def test_newer_majors_are_suggested(locked: RangeProject) -> None:
     assert ((locked.folder / "config.toml").read_bytes(), locked.bytes) == before
     locked.config(locked.include("4.x"))
     assert locked.run("update", "--major").out == "no source has a newer major version\n"
+
+
+def test_a_major_is_not_the_way_around_a_moved_tag(locked: RangeProject) -> None:
+    """It is blocked; accepted, it is no matter of a major version."""
+    locked.remote.move("v3.4.0")
+    before = (locked.folder / "config.toml").read_bytes(), locked.bytes
+    code, document = locked.update("--major", "--write-config")
+    assert (code, [item["name"] for item in document["blocked"]]) == (2, ["core"])
+    done = locked.run("update", "--major", "--write-config", "--accept-moved-tag")
+    assert (done.code, done.out) == (0, "no source has a newer major version\n")
+    assert ((locked.folder / "config.toml").read_bytes(), locked.bytes) == before
 
 
 @pytest.mark.case("lock:W16")

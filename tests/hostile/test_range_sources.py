@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -38,6 +39,14 @@ def _state(project: RangeProject) -> object:
     facts = config.stat()
     names = sorted(path.name for path in project.folder.iterdir())
     return config.read_bytes(), facts.st_ino, facts.st_mtime_ns, facts.st_mode, project.bytes, names
+
+
+def _git_that(folder: Path, act: str, repo: Repo) -> str:
+    """A PATH whose git does something before it is the real one."""
+    git = folder / "git"
+    git.write_text(f'#!/bin/sh\n{act}\nexec {shutil.which("git")} "$@"\n')
+    git.chmod(0o755)
+    return f"{folder}{os.pathsep}{repo.variables['PATH']}"
 
 
 def _start(project: RangeProject, *argv: str, env: dict[str, str]) -> subprocess.Popen[bytes]:
@@ -99,6 +108,21 @@ def test_ctrl_c_while_a_remote_hangs(locked: RangeProject, tmp_path: Path, numbe
     assert _state(locked) == before
 
 
+@pytest.mark.parametrize("name", ["config.toml", "ai-rulez.lock"])
+def test_a_file_that_changes_meanwhile_is_not_overwritten(locked: RangeProject, tmp_path: Path, name: str) -> None:
+    """Somebody edits it while the update fetches: the edit stays, and neither file is written."""
+    path = locked.folder / name
+    other = locked.folder / ({"config.toml", "ai-rulez.lock"} - {name}).pop()
+    before = other.read_bytes()
+    (tmp_path / "edited").write_bytes(path.read_bytes().replace(b"core", b"mine"))
+    act = f'case "$*" in *" fetch "*) cp {tmp_path}/edited {path};; esac'
+    env = {**ALLOWED, "PATH": _git_that(tmp_path, act, locked.repo)}
+    done = locked.repo.run(*MAJOR, env=env)
+    assert (done.code, "has changed meanwhile; nothing was written, run it again" in done.err) == (1, True)
+    assert path.read_bytes() == (tmp_path / "edited").read_bytes()
+    assert other.read_bytes() == before
+
+
 def test_two_updates_at_once(locked: RangeProject) -> None:
     """Each writes the same, or says that the other was faster; the lock is whole."""
     locked.remote.publish("v3.9.0")
@@ -157,11 +181,8 @@ def test_tags_with_odd_names(project: RangeProject) -> None:
 
 def test_a_listing_that_is_cut_is_no_listing(locked: RangeProject, tmp_path: Path) -> None:
     """git that dies on the way is an error, whatever it had listed by then."""
-    git = tmp_path / "git"
-    real = subprocess.run(("sh", "-c", "command -v git"), capture_output=True, text=True, check=True).stdout.strip()
-    git.write_text(f'#!/bin/sh\ncase "$*" in *ls-remote*) {real} "$@"; exit 128;; esac\nexec {real} "$@"\n')
-    git.chmod(0o755)
+    act = f'case "$*" in *ls-remote*) {shutil.which("git")} "$@"; exit 128;; esac'
     before = _state(locked)
-    done = locked.run("update", env={"PATH": f"{tmp_path}{os.pathsep}{locked.repo.variables['PATH']}"})
+    done = locked.run("update", env={"PATH": _git_that(tmp_path, act, locked.repo)})
     assert done.code == 1
     assert _state(locked) == before
