@@ -12,11 +12,11 @@ from pytest_reqfile.syntax.credentials import masked
 from pytest_reqfile.verifiers.chat import STOPPING, ChatError, Client
 from pytest_reqfile.verifiers.costs import LlmUsage, total_usage, usage_of
 from pytest_reqfile.verifiers.evidence import Evidence
-from pytest_reqfile.verifiers.hunks import Hunk, packed, sendable
+from pytest_reqfile.verifiers.hunks import Hunk, fault_of, packed, sendable
 from pytest_reqfile.verifiers.predicate_eval import EvaluateChecklist
 from pytest_reqfile.verifiers.predicates import Checklist
-from pytest_reqfile.verifiers.prompts import checklist_request
-from pytest_reqfile.verifiers.replies import UnusableReplyError, decode, judge
+from pytest_reqfile.verifiers.prompts import checklist_request, one_line
+from pytest_reqfile.verifiers.replies import UnusableReplyError, decode, judge, unjudged
 from pytest_reqfile.verifiers.results import LLM_SKIPPED
 from pytest_reqfile.verifiers.values import SpecVerifier
 from pytest_reqfile.verifiers.verdicts import Verdict, holds, judged, refused, unique
@@ -62,16 +62,21 @@ def ask_model(client: Client, max_cost_usd: float) -> EvaluateChecklist:
             usage = replace(verdict.usage, max_cost_usd=max_cost_usd) if verdict.usage is not None else None
             return replace(verdict, notes=unique(shown.notes + verdict.notes), usage=usage)
 
-        return over_hunks(files, evidence, ask)
+        return over_hunks(checklist, files, evidence, ask)
 
     return evaluate
 
 
-def over_hunks(files: tuple[str, ...], evidence: Evidence, judge_shown: Callable[[Shown], Verdict]) -> Verdict:
+def over_hunks(
+    checklist: Checklist, files: tuple[str, ...], evidence: Evidence, judge_shown: Callable[[Shown], Verdict]
+) -> Verdict:
     """The verdict of ``judge_shown`` where something may be sent; skipped where all of it is withheld or unreadable.
 
-    It holds where nothing was added: there is nothing to judge.
+    Skipped as well where the question itself must not be sent. It holds where nothing was added: there is nothing to
+    judge.
     """
+    if fault := _fault_of_question(checklist):
+        return skipped(f"{fault}, so nothing was sent")
     try:
         shown = _shown(files, evidence)
     except FileError as error:
@@ -81,6 +86,15 @@ def over_hunks(files: tuple[str, ...], evidence: Evidence, judge_shown: Callable
     if shown.withheld:
         return skipped(ALL_WITHHELD, shown.notes)
     return skipped(ALL_UNREADABLE, shown.notes) if shown.unreadable else holds(shown.notes)
+
+
+def _fault_of_question(checklist: Checklist) -> str:
+    """Why the checklist may not leave the machine: it comes out of the repository, as the lines do."""
+    parts = {f"checklist item {number}": one_line(item) for number, item in enumerate(checklist.checklist, start=1)}
+    for what, text in {**parts, "the model's name": checklist.model}.items():
+        if (fault := fault_of(text)) is not None:
+            return f"{what} {fault}"
+    return ""
 
 
 def skipped(message: str, notes: tuple[str, ...] = ()) -> Verdict:
@@ -131,6 +145,8 @@ def _ask_one(client: Client, checklist: Checklist, hunks: Call) -> Asked:
     except UnusableReplyError as error:
         return Asked(skipped=f"the model's reply was unusable: {error}", usage=usage)
     found = judge(entries, checklist.checklist, hunks)
+    if not found.findings and (missing := unjudged(entries, len(checklist.checklist))):
+        return Asked(skipped=f"the model gave no verdict on checklist item {missing[0]}", usage=usage)
     notes: tuple[str, ...] = ()
     if found.dropped:
         notes = (f"{found.dropped} model verdict(s) were dropped: the quoted line was not found on an added line",)

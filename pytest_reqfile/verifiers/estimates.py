@@ -38,7 +38,7 @@ class Estimate:
     ) -> Verdict:
         """Skipped, with the number of calls and the bound on their cost, and a note for each file of each call."""
         del verifier
-        return over_hunks(files, evidence, lambda shown: self._estimated(checklist, shown))
+        return over_hunks(checklist, files, evidence, lambda shown: self._estimated(checklist, shown))
 
     def _estimated(self, checklist: Checklist, shown: Shown) -> Verdict:
         calls = packed(shown.hunks, checklist.max_diff_bytes)

@@ -6,12 +6,12 @@ Nothing else of a repository ever leaves the machine.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from pytest_reqfile.syntax.credentials import masked
+from pytest_reqfile.syntax.hidden import hidden_character, without_hidden
 from pytest_reqfile.verifiers.diffs import Lines
 from pytest_reqfile.verifiers.words import sanitized
 
@@ -19,11 +19,9 @@ CONTEXT: Final = 3
 MAX_LINE_BYTES: Final = 400
 _PER_LINE: Final = 8
 """What a line's number and marks are counted with."""
-_KEY_BEGINS: Final = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
-_KEY_ENDS: Final = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY")
-_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# No category tells that these are shown as nothing: fillers, the grapheme joiner, and selectors that can carry bytes.
-_INVISIBLE: Final = frozenset({0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xE0100, 0xE01F0)})
+# Of OpenSSL and OpenSSH, of SSH's own format (RFC 4716), of PuTTY.
+_KEY_BEGINS: Final = re.compile(r"-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY|^Private-Lines: ")
+_KEY_ENDS: Final = re.compile(r"-{4,5} ?END [A-Z0-9 ]*PRIVATE KEY|^Private-(?:MAC|Hash): ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +62,7 @@ def sendable(file: str, content: bytes, added: Lines | None) -> Sendable:
     """What of a file's ``added`` lines (None for all) may be sent, with three lines of context on both sides."""
     lines = split_lines(content)
     ranges = list(widened(added, len(lines)))
-    if ranges and (fault := _fault(file)) is not None:
+    if ranges and (fault := fault_of(file)) is not None:
         return Sendable(notes=(f"withheld {sanitized(file)}: its name {fault}",))
     keys = _lines_of_keys(lines)
     new = None if added is None else frozenset(n for a, b in added for n in range(a, min(b, len(lines)) + 1))
@@ -115,35 +113,26 @@ def cut(line: str) -> str:
 def _reason_to_withhold(lines: list[str], first: int, last: int, keys: frozenset[int]) -> str | None:
     """Judged by whole lines: what is cut off is not sent, but tells what the rest belongs to."""
     for number in range(first, last + 1):
-        fault = "looks like it holds a credential" if number in keys else _fault(lines[number - 1])
+        fault = "looks like it holds a credential" if number in keys else fault_of(lines[number - 1])
         if fault is not None:
             return f"line {number} {fault}"
     return None
 
 
-def _fault(text: str) -> str | None:
+def fault_of(text: str) -> str | None:
+    """Why one line of text may not be sent; None where it may."""
     if masked(text) != text:
         return "looks like it holds a credential"
     hidden = hidden_character(text)
     return None if hidden is None else f"holds a hidden or control character (U+{ord(hidden):04X})"
 
 
-def hidden_character(text: str) -> str | None:
-    """The first character that people would not see and a model reads all the same; a tab is none."""
-    if text.isascii() and text.replace("\t", "").isprintable():
-        return None
-    return next((char for char in text if char != "\t" and _is_hidden(char)), None)
-
-
-def _is_hidden(char: str) -> bool:
-    return unicodedata.category(char) in _HIDDEN_CATEGORIES or ord(char) in _INVISIBLE
-
-
 def _lines_of_keys(lines: list[str]) -> frozenset[int]:
     """Lines of private keys: of those between the first and the last none looks like a credential by itself."""
     found: list[int] = []
     inside = False
-    for number, line in enumerate(lines, start=1):
+    for number, written in enumerate(lines, start=1):
+        line = without_hidden(written) if not written.isascii() else written
         inside = inside or _KEY_BEGINS.search(line) is not None
         if inside:
             found.append(number)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from posixpath import splitext
 from typing import Final
 
-from pytest_reqfile.syntax.credentials import masked
+from pytest_reqfile.verifiers.hunks import fault_of
 from pytest_reqfile.verifiers.words import sanitized
 from pytest_reqfile.workspace.paths import byte_order, folder_of, name_of
 
@@ -43,4 +43,4 @@ def layout_of(paths: Iterable[str], config_folder: str) -> Layout:
 
 
 def _is_harmless(name: str) -> bool:
-    return sanitized(name) == name and masked(name) == name
+    return sanitized(name) == name and fault_of(name) is None

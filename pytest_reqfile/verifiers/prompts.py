@@ -75,7 +75,7 @@ def checklist_request(checklist: Checklist, hunks: Sequence[Hunk]) -> ChatReques
 
 def user_text(checklist: Sequence[str], hunks: Sequence[Hunk]) -> str:
     """The checklist, then the change between its markers."""
-    items = "".join(f"{number}. {_one_line(item)}\n" for number, item in enumerate(checklist, start=1))
+    items = "".join(f"{number}. {one_line(item)}\n" for number, item in enumerate(checklist, start=1))
     body = "".join(map(_hunk_text, hunks))
     return f"CHECKLIST:\n{items}\n{fenced('CHANGES', items, body, ' data')}"
 
@@ -99,6 +99,6 @@ def _hunk_text(hunk: Hunk) -> str:
     return f"FILE {hunk.file}\n{lines}\n"
 
 
-def _one_line(item: str) -> str:
-    """An item that spans lines could number lines of its own."""
+def one_line(item: str) -> str:
+    """A checklist item as it is sent: one that spans lines could number lines of its own."""
     return " ".join(item.split())

@@ -56,12 +56,17 @@ class Judgement:
 
 
 def is_usable(text: str, items: int) -> bool:
-    """Whether ``decode`` takes the reply."""
+    """Whether ``decode`` takes the reply, and every item has a verdict in it."""
     try:
-        decode(text, items)
+        return not unjudged(decode(text, items), items)
     except UnusableReplyError:
         return False
-    return True
+
+
+def unjudged(entries: Iterable[Entry], items: int) -> tuple[int, ...]:
+    """The items of a checklist of so many that a reply says nothing about: nobody has looked at them."""
+    judged = {entry.item for entry in entries}
+    return tuple(item for item in range(1, items + 1) if item not in judged)
 
 
 def decode(text: str, items: int) -> tuple[Entry, ...]:

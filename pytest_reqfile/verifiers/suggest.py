@@ -12,6 +12,7 @@ from pytest_reqfile.project.values import Place, Project
 from pytest_reqfile.verifiers.chat import ChatError, Client, LlmOptions
 from pytest_reqfile.verifiers.clients import caps_of
 from pytest_reqfile.verifiers.costs import LlmUsage, Spending, usage_of, worst_case
+from pytest_reqfile.verifiers.hunks import fault_of
 from pytest_reqfile.verifiers.layout import layout_of
 from pytest_reqfile.verifiers.llm_settings import LlmSettings
 from pytest_reqfile.verifiers.proposals import read_proposals
@@ -91,9 +92,10 @@ def suggest(run: VerifierRun, project: Project, wanted: Wanted, client: Client) 
 
 
 def known_ids(run: VerifierRun) -> tuple[str, ...]:
-    """The names of all verifiers that are declared."""
+    """The names of all verifiers that are declared, but for one that must not be sent."""
     declared = run.declarations
-    return (*(flat.name for flat in declared.flat), *(spec.id for spec in declared.specs))
+    names = (*(flat.name for flat in declared.flat), *(spec.id for spec in declared.specs))
+    return tuple(name for name in names if fault_of(name) is None)
 
 
 def estimate(run: VerifierRun, project: Project, wanted: Wanted, settings: LlmSettings, options: LlmOptions) -> str:

@@ -10,7 +10,9 @@ from typing import Final
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.project.values import Item, Project
 from pytest_reqfile.syntax.credentials import masked
+from pytest_reqfile.syntax.hidden import without_hidden
 from pytest_reqfile.verifiers.chat import ChatMessage, ChatRequest
+from pytest_reqfile.verifiers.hunks import fault_of
 from pytest_reqfile.verifiers.layout import Layout
 from pytest_reqfile.verifiers.prompts import fenced
 from pytest_reqfile.verifiers.proposals import FIELDS, PREDICATES, is_usable
@@ -73,15 +75,13 @@ def ask_about(project: Project, kind: TargetKind, name: str, layout: Layout) -> 
     item = project.find(kind, name)
     if item is None:
         raise UsageError(f"the {kind} {go_quoted(name)} does not exist")
-    text = _printable(item.document.body.strip()).encode("utf-8", "replace")[:MAX_ITEM_BYTES].decode("utf-8", "ignore")
+    if (fault := fault_of(name)) is not None:
+        raise UsageError(f"the name of the {kind} {fault}, so it is not sent to a model")
+    seen = without_hidden(item.document.body.strip())
+    text = seen.encode("utf-8", "replace")[:MAX_ITEM_BYTES].decode("utf-8", "ignore")
     if masked(text) != text:
         raise UsageError(f"the {kind} {go_quoted(name)} contains credential-looking text, so it is not sent to a model")
     return Asked(kind=kind, item=item, name=name, text=text, layout=layout)
-
-
-def _printable(text: str) -> str:
-    """Without what people do not see when they read the item."""
-    return "".join(char for char in text if char in "\n\t" or char.isprintable())
 
 
 def suggestion_request(asked: Asked, known: Sequence[str], most: int) -> ChatRequest:

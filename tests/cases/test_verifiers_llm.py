@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -472,11 +473,41 @@ def test_findings_survive_a_skipped_call(bench: Bench, models: Models) -> None:
 
 
 def test_items_without_verdict(bench: Bench, models: Models) -> None:
-    """An item that the model says nothing about is told."""
-    _one(models, verdict(1), verdict(1, "not_applicable"))
+    """An item that the model says nothing about was judged by nobody: no pass, and the reply is not kept."""
+    for entries in ((verdict(1), verdict(1, "not_applicable")), ()):
+        _one(models, *entries)
+        result = bench.judge()
+        assert (result.status, result.code) == ("skipped", "AR9H4")
+        item = 2 if entries else 1
+        assert result.message.endswith(f"not evaluated: the model gave no verdict on checklist item {item}")
+    assert len(models.heard) == 2
+
+
+def test_findings_beside_items_without_verdict(bench: Bench, models: Models) -> None:
+    """What was found fails all the same, with a note about the other item."""
+    _one(models, failing("a.go", "package a"))
     result = bench.judge()
-    assert result.status == "pass"
+    assert result.status == "fail"
     assert "1 checklist item(s) got no verdict from the model" in result.notes
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"items": ["Fine.", "Not\u200b fine."]}, "checklist item 2 holds a hidden or control character (U+200B)"),
+        ({"items": ["\u202eNot fine."]}, "checklist item 1 holds a hidden or control character (U+202E)"),
+        ({"items": ["No use of sk-abcdefghijkl."]}, "checklist item 1 looks like it holds a credential"),
+        ({"model": "m\u200b1"}, "the model's name holds a hidden or control character (U+200B)"),
+    ],
+)
+def test_the_question_is_withheld_too(bench: Bench, models: Models, fields: dict[str, Any], why: str) -> None:
+    """It comes out of the repository as the lines do; an estimate says the same."""
+    bench.checklist(**fields)
+    for options in (LlmOptions(allowed=True, max_cost_usd=0), LlmOptions(estimate=True)):
+        result = bench.judge(options)
+        assert (result.status, result.code) == ("skipped", "AR9H4")
+        assert result.message == f"{why}, so nothing was sent"
+    assert models.heard == []
 
 
 def test_nothing_added(bench: Bench, models: Models) -> None:

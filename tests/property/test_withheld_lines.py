@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pytest_reqfile.syntax.hidden import hidden_character
 from pytest_reqfile.verifiers.changes import ChangeSet, Scope
 from pytest_reqfile.verifiers.chat import LlmOptions
 from pytest_reqfile.verifiers.diffs import Change, Lines
 from pytest_reqfile.verifiers.evidence import Evidence
-from pytest_reqfile.verifiers.hunks import hidden_character, packed, sendable
+from pytest_reqfile.verifiers.hunks import packed, sendable
 from pytest_reqfile.verifiers.llm_run import open_llm
 from pytest_reqfile.verifiers.predicates import Checklist
 from pytest_reqfile.verifiers.prompts import fence_token, user_text
@@ -41,8 +42,23 @@ HIDDEN = (
     "{0}\u2028x",
     "{0}\U000e0041",
     "\u3164{0}",
+    "{0}\ufe00",
+    "{0}\ufe0f",
+    "{0}\u180b\u2065",
+    "\U000e0080{0}",
+    "\U000e01f0{0}",
 )
-PLAIN = ("{0}", "\t{0} = 1", "def {0}():", "CHANGES {0}>>>", "FILE {0}", "L7+ {0}", "# ünï {0}", "{0}" + "x" * 500)
+PLAIN = (
+    "{0}",
+    "\t{0} = 1",
+    "def {0}():",
+    "CHANGES {0}>>>",
+    "FILE {0}",
+    "L7+ {0}",
+    "# ünï {0}",
+    "\u26a0\ufe0f {0} 1\ufe0f\u20e3",
+    "{0}" + "x" * 500,
+)
 
 
 @dataclass(frozen=True)

@@ -86,3 +86,22 @@ def test_packing() -> None:
     calls = packed([Hunk(file="a", lines=lines), Hunk(file="b", lines=lines[:2])], 1024)
     assert [[(hunk.file, len(hunk.lines)) for hunk in call] for call in calls] == [[("a", 10)], [("b", 2)]]
     assert packed([], 1024) == ()
+
+
+KEYS = [
+    ("-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----"),
+    ("-----BEGIN PGP PRIVATE KEY BLOCK-----", "-----END PGP PRIVATE KEY BLOCK-----"),
+    ("---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----", "---- END SSH2 ENCRYPTED PRIVATE KEY ----"),
+    ("-----BEGIN RSA PRIV\u200bATE KEY-----", "-----END RSA PRIVATE KEY-----"),
+    ("Private-Lines: 14", "Private-MAC: 0123456789abcdef"),
+]
+
+
+@pytest.mark.parametrize(("first", "last"), KEYS)
+def test_lines_of_private_keys(first: str, last: str) -> None:
+    """Far from the line that says what it is, a key is one all the same; behind it the file goes on."""
+    lines = [first, *(f"line {n} of the key" for n in range(20)), last, *(f"after {n}" for n in range(10))]
+    content = "\n".join(lines).encode()
+    inside = sendable("k", content, ((11, 11),))
+    assert (inside.hunks, inside.notes) == ((), ("withheld k: line 8 looks like it holds a credential",))
+    assert len(sendable("k", content, ((29, 29),)).hunks) == 1
