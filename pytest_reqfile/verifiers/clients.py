@@ -100,7 +100,7 @@ def make_client(
         caps=caps_of(settings, options),
         spending=spending or Spending(),
         service=service,
-        cache=ReplyCache.of_user(environment),
+        cache=ReplyCache.of_user(environment, project.place.top),
     )
 
 

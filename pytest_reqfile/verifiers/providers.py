@@ -112,14 +112,26 @@ def _joined(request: ChatRequest, role: str) -> str:
 
 
 def read_reply(protocol: Protocol, body: bytes) -> Answered:
-    """What a reply of status 200 says. Raises ChatError for one that has no text in its place."""
+    """What a reply of status 200 says. Raises ChatError for one without text, and for one that is not all of it."""
     try:
-        document: object = json.loads(body)
+        document: object = json.loads(body, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise ChatError("reply", "the provider's answer is no JSON") from error
     found = _REPLIES[protocol](document)
     if found is None:
         raise ChatError("reply", f"the provider's answer holds no text{_reason(document)}")
+    ended = _at(document, *_ENDINGS[protocol])
+    if ended is not None and str(ended).lower() not in _FINISHED:
+        # Cut off or held back: what is there may be whole JSON, and is not the model's whole answer.
+        raise ChatError("reply", f"the model did not finish its answer: {words(str(ended))}")
+    return found
+
+
+def _once(pairs: list[tuple[str, object]]) -> Json:
+    """An object without its first value of a key would say something else than it says."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
     return found
 
 
@@ -154,6 +166,16 @@ _REPLIES: Final[dict[Protocol, Callable[[object], Answered | None]]] = {
     "anthropic": _anthropic_reply,
     "gemini": _gemini_reply,
 }
+
+
+_ENDINGS: Final[dict[Protocol, tuple[str | int, ...]]] = {
+    "openai": ("choices", 0, "finish_reason"),
+    "anthropic": ("stop_reason",),
+    "gemini": ("candidates", 0, "finishReason"),
+}
+_FINISHED: Final = frozenset(
+    {"stop", "end_turn", "tool_use", "tool_calls", "function_call", "stop_sequence", "eos", "eos_token", ""}
+)
 
 
 def _together(texts: list[object], usage: Usage | None) -> Answered | None:

@@ -14,6 +14,7 @@ from pytest_reqfile.verifiers.models import Provider
 from pytest_reqfile.verifiers.providers import Answered
 from pytest_reqfile.workspace.environment import Environment, cache_folder
 from pytest_reqfile.workspace.kept_replies import KeptReplies
+from pytest_reqfile.workspace.paths import canonical
 
 FOLDER: Final = "llm-replies"
 _FORMAT: Final = 1
@@ -26,12 +27,16 @@ class ReplyCache:
         self._kept = KeptReplies(folder) if folder is not None else None
 
     @classmethod
-    def of_user(cls, environment: Environment) -> ReplyCache:
-        """The one of the user; one that keeps nothing where there is no folder for caches."""
+    def of_user(cls, environment: Environment, repository: Path) -> ReplyCache:
+        """The one of the user; one that keeps nothing where there is no folder for caches outside ``repository``.
+
+        A key is made of what everybody knows: a change could bring along the reply that lets it pass.
+        """
         try:
-            return cls(cache_folder(environment) / FOLDER)
+            folder = cache_folder(environment) / FOLDER
         except WorkspaceError:
             return cls(None)
+        return cls(None if canonical(folder).is_relative_to(repository) else folder)
 
     def find(self, key: str) -> Answered | None:
         """What is kept under ``key``."""

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_reqfile.verifiers.chat import ChatError, ChatMessage, ChatReply, ChatRequest
+from pytest_reqfile.verifiers.chat import ChatError, ChatMessage, ChatReply, ChatRequest, Usage
 from pytest_reqfile.verifiers.clients import ModelClient
 from pytest_reqfile.verifiers.costs import Caps, Limits, Spending
 from pytest_reqfile.verifiers.model_service import ModelService
 from pytest_reqfile.verifiers.models import PROVIDERS, Provider
 from pytest_reqfile.verifiers.prices import Price, Prices
+from pytest_reqfile.verifiers.providers import Answered
 from pytest_reqfile.verifiers.reply_cache import ReplyCache
 from pytest_reqfile.workspace.clock import SystemClock
 from pytest_reqfile.workspace.environment import Environment
@@ -124,6 +125,44 @@ def test_no_text(asker: Asker, models: Models, name: str, body: bytes) -> None:
     assert len(models.heard) == 1
     assert asker.spending.calls == 1
     assert asker.spending.cost_usd > 0
+
+
+OPENAI_TEXT = {"message": {"role": "assistant", "content": TEXT}}
+UNFINISHED = [
+    ("openai", {"choices": [{**OPENAI_TEXT, "finish_reason": "length"}]}, "length"),
+    ("openai", {"choices": [{**OPENAI_TEXT, "finish_reason": "content_filter"}]}, "content_filter"),
+    ("anthropic", {"content": [{"type": "tool_use", "input": {}}], "stop_reason": "max_tokens"}, "max_tokens"),
+    ("anthropic", {"content": [{"type": "text", "text": TEXT}], "stop_reason": "refusal"}, "refusal"),
+    ("gemini", {"candidates": [{"content": {"parts": [{"text": TEXT}]}, "finishReason": "SAFETY"}]}, "SAFETY"),
+    ("gemini", {"candidates": [{"content": {"parts": [{"text": TEXT}]}, "finishReason": "MAX_TOKENS"}]}, "MAX_TOKENS"),
+]
+
+
+@pytest.mark.parametrize(("name", "document", "word"), UNFINISHED)
+def test_unfinished_answers(asker: Asker, models: Models, name: str, document: object, word: str) -> None:
+    """What was cut off or held back may be whole JSON, and is no verdict; it counts as paid and is not kept."""
+    models.answer = lambda heard: Sent(body=json.dumps(document).encode())
+    error = asker.fails(name=name)
+    assert (error.kind, str(error)) == ("reply", f"the model did not finish its answer: {word}")
+    assert asker.spending.cost_usd > 0
+    assert asker.fails(name=name).kind == "reply"
+    assert len(models.heard) == 2
+
+
+@pytest.mark.parametrize("reason", [None, "stop", "STOP", "tool_calls", ""])
+def test_finished_answers(asker: Asker, models: Models, reason: str | None) -> None:
+    """Servers that speak OpenAI's protocol have several words for it, or none."""
+    body = json.dumps({"choices": [{**OPENAI_TEXT, "finish_reason": reason}]}).encode()
+    models.answer = lambda heard: Sent(body=body)
+    assert asker.ask().text == TEXT
+
+
+def test_a_key_that_is_there_twice(asker: Asker, models: Models) -> None:
+    """One of two verdicts would be thrown away unseen."""
+    models.answer = lambda heard: Sent(
+        body=b'{"content": [{"type": "tool_use", "input": {"results": [1], "results": []}}]}'
+    )
+    assert str(asker.fails(name="anthropic")) == "the provider's answer is no JSON"
 
 
 def test_reasons_of_silence(asker: Asker, models: Models) -> None:
@@ -332,7 +371,19 @@ def test_cache_that_cannot_be_written(asker: Asker, tmp_path: Path) -> None:
     assert not asker.ask().cached
 
 
+def test_a_cache_in_the_repository(tmp_path: Path) -> None:
+    """A change could bring the reply along that lets it pass: what lies there is neither read nor written."""
+    for folder in (tmp_path / "r/cache", tmp_path / "link"):
+        (tmp_path / "r/cache").mkdir(parents=True, exist_ok=True)
+        if folder.name == "link":
+            folder.symlink_to(tmp_path / "r/cache")
+        cache = ReplyCache.of_user(Environment(variables={"REQFILE_CACHE": str(folder)}), tmp_path.resolve() / "r")
+        cache.keep("a" * 64, Answered(text=TEXT, usage=Usage()))
+        assert cache.find("a" * 64) is None
+    assert list((tmp_path / "r/cache").iterdir()) == []
+
+
 def test_no_folder_for_caches() -> None:
     """Where there is no folder for caches nothing is kept."""
-    cache = ReplyCache.of_user(Environment(variables={}))
+    cache = ReplyCache.of_user(Environment(variables={}), Path("/repository"))
     assert cache.find("0" * 64) is None
