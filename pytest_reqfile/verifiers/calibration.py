@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -38,6 +38,10 @@ class Confusion:
     fn: int = 0
     tn: int = 0
     errors: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.tp + self.fp + self.fn + self.tn + self.errors
 
     @property
     def flagged(self) -> int:
@@ -101,7 +105,7 @@ def measure(
 ) -> Record:
     """The record of one verifier whose examples have all been run."""
     positives = sum(one.expect == "fail" for one in labeled)
-    counts = confusion(labeled)
+    counts = confusion((one.expect, one.got) for one in labeled)
     misses = bar_misses(len(labeled), positives, counts)
     return Record(
         verifier=verifier.id,
@@ -119,9 +123,10 @@ def measure(
     )
 
 
-def confusion(labeled: Sequence[Labeled]) -> Confusion:
-    """Counts over ``labeled``; pass and not_applicable are both the absence of a fail."""
-    judged = [(one.expect == "fail", one.got == "fail") for one in labeled if one.got in _VERDICTS]
+def confusion(pairs: Iterable[tuple[str, str]]) -> Confusion:
+    """Counts over what was expected and what was said; pass and not_applicable are both the absence of a fail."""
+    labeled = tuple(pairs)
+    judged = [(expect == "fail", got == "fail") for expect, got in labeled if got in _VERDICTS]
     return Confusion(
         tp=judged.count((True, True)),
         fp=judged.count((False, True)),

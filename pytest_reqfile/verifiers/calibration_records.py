@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pytest_reqfile.errors import FileError, FormatError, ReqfileError
@@ -10,10 +10,17 @@ from pytest_reqfile.project.values import Place
 from pytest_reqfile.syntax.fields import Fields, Problems
 from pytest_reqfile.syntax.gojson import indented
 from pytest_reqfile.syntax.json import read_json
-from pytest_reqfile.verifiers.calibration import SCHEMA_VERSION, Confusion, Record, bar_misses, effective_model
+from pytest_reqfile.verifiers.calibration import (
+    SCHEMA_VERSION,
+    Confusion,
+    Record,
+    bar_misses,
+    confusion,
+    effective_model,
+)
 from pytest_reqfile.verifiers.calibration_digests import examples_digest, spec_digest
 from pytest_reqfile.verifiers.spec import Gate
-from pytest_reqfile.verifiers.values import SpecVerifier
+from pytest_reqfile.verifiers.values import Example, SpecVerifier
 from pytest_reqfile.workspace.files import write_atomic
 from pytest_reqfile.workspace.walk import Walk
 
@@ -95,6 +102,9 @@ def read_record(place: Place, verifier: str) -> Record | None:
         raise FileError(f"{path} has schema_version {version}; this build reads {SCHEMA_VERSION}")
     record = _record(fields)
     problems.raise_if_any()
+    counts = record.counts
+    if min(counts.tp, counts.fp, counts.fn, counts.tn, counts.errors) < 0 or counts.total != record.n_items:
+        raise FileError(f"{path}: its figures do not add up: tp, fp, fn, tn and errors must make up n_items")
     return record
 
 
@@ -118,7 +128,13 @@ def _record(fields: Fields) -> Record:
         counts=counts,
         misses=fields.optional_strings("misses"),
         status="pass" if fields.string("status") == "pass" else "fail",
+        cases=_cases(fields),
     )
+
+
+def _cases(fields: Fields) -> tuple[tuple[str, str], ...]:
+    node = fields.optional_mapping("cases")
+    return tuple((entry.key, str(entry.value.value)) for entry in node.entries) if node is not None else ()
 
 
 def open_gate(place: Place, prompt_version: str, run_model: str) -> Gate:
@@ -164,7 +180,23 @@ def staleness(record: Record, verifier: SpecVerifier, prompt_version: str, model
             return f"{what} since it was calibrated ({record.date})"
     if record.model != model:
         return f"calibrated for model {record.model or DEFAULT_MODEL}, running with {model or DEFAULT_MODEL}"
-    return ""
+    return "" if _is_of(record, verifier.examples) else "its figures are not those of its examples: calibrate it again"
+
+
+def _is_of(record: Record, examples: Sequence[Example]) -> bool:
+    """Whether the figures follow from the labels and what the record says was answered, example by example.
+
+    Where two examples share a name, only their number and labels can be held against it.
+    """
+    positives = sum(example.expect == "fail" for example in examples)
+    if (record.n_items, record.positives) != (len(examples), positives):
+        return False
+    answers = dict(record.cases)
+    if set(answers) != {example.name for example in examples}:
+        return False
+    if len(answers) < len(examples):
+        return record.counts.tp + record.counts.fn <= positives
+    return record.counts == confusion((example.expect, answers[example.name]) for example in examples)
 
 
 def gate_note(record: Record) -> str:

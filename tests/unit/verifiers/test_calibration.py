@@ -34,6 +34,12 @@ def labeled(*pairs: tuple[Expectation, VerifierStatus]) -> tuple[Labeled, ...]:
     return tuple(Labeled(name=f"e{number}", expect=expect, got=got) for number, (expect, got) in enumerate(pairs))
 
 
+def declared(*pairs: tuple[Expectation, VerifierStatus]) -> str:
+    """A checklist with the examples that ``pairs`` are the labels of."""
+    examples = (example(f"e{number}", expect, {"a.go": ""}) for number, (expect, _) in enumerate(pairs))
+    return predicate("llm", checklist=ITEMS) + "".join(examples)
+
+
 def verifier(bench: Workbench, text: str = "", **fields: object) -> SpecVerifier:
     """The only spec of the bench, an llm one unless ``text`` has another predicate."""
     bench.spec(head("x", when="*.go", **fields) + (text or predicate("llm", checklist=ITEMS)))
@@ -128,7 +134,7 @@ GOT = st.sampled_from(("pass", "fail", "not_applicable", "skipped", "error"))
 @given(st.lists(st.tuples(EXPECTATION, GOT)))
 def test_every_example_is_counted_once(pairs: list[tuple[Expectation, VerifierStatus]]) -> None:
     """And rates lie in their intervals."""
-    counts = confusion(labeled(*pairs))
+    counts = confusion(pairs)
     assert counts.tp + counts.fp + counts.fn + counts.tn + counts.errors == len(pairs)
     for rate, (low, high) in (
         (counts.precision, counts.precision_interval),
@@ -237,7 +243,7 @@ def test_a_record_as_a_file(bench: Workbench, place: Place) -> None:
         *("n_items", "positives", "tp", "fp", "fn", "tn", "precision", "precision_ci", "recall", "recall_ci", "f1"),
         *("status", "misses", "cases"),
     ]
-    assert read_record(place, "x") == replace(record, cases=())
+    assert read_record(place, "x") == record
 
 
 def test_no_record_is_written_over_a_link(bench: Workbench, place: Place) -> None:
@@ -259,7 +265,7 @@ def gate_of(place: Place, spec: SpecVerifier, *, prompt: str = PROMPT, model: st
 @pytest.mark.case("verifiers:A11.8")
 def test_a_current_record_gates(bench: Workbench, place: Place) -> None:
     """And says what it was measured with."""
-    spec = verifier(bench)
+    spec = verifier(bench, declared(*PERFECT))
     write_record(place, measured(spec, *PERFECT))
     assert gate_of(place, spec) == (
         True,
@@ -306,6 +312,58 @@ def test_a_record_that_was_edited_to_pass_does_not_gate(bench: Workbench, place:
     gates, reason = gate_of(place, spec)
     assert not gates
     assert "precision 0.50 is below 0.80" in reason
+
+
+RIGHT = {f"e{number}": expect for number, (expect, _) in enumerate(PERFECT)}
+
+
+@pytest.mark.parametrize(
+    ("edits", "reason"),
+    [
+        (
+            {"n_items": 1000, "positives": 500},
+            "its figures do not add up: tp, fp, fn, tn and errors must make up n_items",
+        ),
+        ({"tp": 8, "fp": -3}, "its figures do not add up"),
+        ({"errors": -1}, "its figures do not add up"),
+        ({"n_items": 1000, "positives": 500, "tp": 500, "tn": 500}, "its figures are not those of its examples"),
+        ({"tp": 10**400, "n_items": 10**400 + 5}, "its figures are not those of its examples"),
+        ({"tp": 6, "tn": 4}, "its figures are not those of its examples"),
+        ({"positives": 4}, "its figures are not those of its examples"),
+        ({"cases": {**RIGHT, "e0": "pass"}}, "its figures are not those of its examples"),
+        ({"cases": {**RIGHT, "e0": "error"}}, "its figures are not those of its examples"),
+        ({"cases": {}}, "its figures are not those of its examples"),
+        ({"cases": {**RIGHT, "e10": "pass"}}, "its figures are not those of its examples"),
+        ({"cases": None}, "its figures are not those of its examples"),
+        ({"cases": []}, "must be a mapping"),
+    ],
+)
+def test_figures_that_nobody_measured_do_not_gate(
+    bench: Workbench, place: Place, edits: dict[str, object], reason: str
+) -> None:
+    """What somebody wrote into a record contradicts itself, its cases, or the examples that are declared."""
+    spec = verifier(bench, declared(*PERFECT))
+    write_record(place, measured(spec, *PERFECT))
+    assert gate_of(place, spec)[0]
+    file = bench.root / record_path(place, "x")
+    document = {key: value for key, value in (json.loads(file.read_text()) | edits).items() if value is not None}
+    file.write_text(json.dumps(document))
+    gates, note = gate_of(place, spec)
+    assert not gates
+    assert reason in note
+
+
+def test_examples_of_one_name(bench: Workbench, place: Place) -> None:
+    """The record keeps one answer for both; the figures count both, and gate."""
+    pairs = (FAILED,) * 5 + (PASSED,) * 5
+    examples = "".join(example("same", expect, {"a.go": f"{n}"}) for n, (expect, _) in enumerate(pairs))
+    spec = verifier(bench, predicate("llm", checklist=ITEMS) + examples)
+    labels = [Labeled(name="same", expect=expect, got=got) for expect, got in pairs]
+    record = measure(spec, labels, prompt_version=PROMPT, model="m1", date="2027-03-04")
+    write_record(place, record)
+    assert gate_of(place, spec)[0]
+    write_record(place, replace(record, counts=replace(record.counts, tp=6, tn=4)))
+    assert not gate_of(place, spec)[0]
 
 
 @pytest.mark.parametrize(
