@@ -21,6 +21,7 @@ PASSING: Final = "satisfies the check"
 FAILING: Final = "violates the check"
 _SHORT: Final = 200
 _LONG: Final = 300
+_LONGEST_ID: Final = 80
 _TEXTS: Final = (
     *("id", "predicate", "description", "severity", "message", "fix", "regex", "in", "files", "path"),
     *("for_each", "requires_changed", "requires_exists"),
@@ -117,7 +118,7 @@ def _refuse_kind(node: Node, kind: str, what: str) -> None:
 
 def new_id(proposal: Proposal, target: Target, taken: Collection[str]) -> str:
     """An id for the declaration: what the model wants as far as an id may be that, and free."""
-    wanted = _NOT_OF_AN_ID.sub("-", proposal.texts["id"].lower()).strip("-")
+    wanted = _NOT_OF_AN_ID.sub("-", proposal.texts["id"].lower()).strip("-")[:_LONGEST_ID].rstrip("-")
     wanted = wanted or f"{_NOT_OF_AN_ID.sub('-', target.id.lower()).strip('-')}-check"
     if wanted not in taken:
         return wanted

@@ -33,7 +33,7 @@ _LOG: Final = ("log", "--first-parent", "-z", "--no-show-signature", "--format=%
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """One change of the first-parent history: a merge, a squash, or a direct commit."""
+    """One change of the first-parent history: a merge, a squash, or a direct commit; a root has no ``parent``."""
 
     commit: str
     parent: str
@@ -58,9 +58,10 @@ def replay_all(
     if number <= 0 or not usable:
         return tuple(suggestions), ()
     try:
-        merged = merged_changes(run, min(number, MOST_DIFFS))
+        commits = merged_changes(run, min(number, MOST_DIFFS))
     except GitError as error:
         return tuple(suggestions), (f"replay skipped: {error}",)
+    merged = tuple(change for change in commits if change.parent)
     counts = {one.id: Replay() for one in usable}
     failed: list[str] = []
     started = run.clock.monotonic()
@@ -72,18 +73,27 @@ def replay_all(
                 counts[identifier] = _counted(counts[identifier], result, change)
         except ReqfileError as error:
             failed.append(str(error))
-    notes = (f"{len(failed)} of {len(merged)} merged diff(s) could not be replayed ({failed[0]})",) if failed else ()
-    return tuple(replace(one, replay=counts.get(one.id)) for one in suggestions), notes
+    notes = [f"replay: {_why_no_parent(run)}, so {change.label} was skipped" for change in commits[len(merged) :]]
+    if failed:
+        notes.append(f"{len(failed)} of {len(merged)} merged diff(s) could not be replayed ({failed[0]})")
+    return tuple(replace(one, replay=counts.get(one.id)) for one in suggestions), tuple(notes)
 
 
 def merged_changes(run: VerifierRun, number: int) -> tuple[Merged, ...]:
-    """The last merged changes, newest first; a root commit has nothing to be compared with and is left out."""
+    """The last merged changes, newest first; the last one may be a root commit, which has no parent."""
     git = run.tree.git
     if git is None or not run.tree.in_git:
         raise GitError("the project is not in a git repository")
+    if git.head() is None:
+        raise GitError("the repository has no commit yet")
     out = os.fsdecode(git.answer(*_LOG, "-n", str(number), "HEAD", "--"))
     rows = [entry.split("\x1f", 2) for entry in out.split("\0") if entry]
-    return tuple(Merged(commit=row[0], parent=row[1].split(" ")[0], subject=row[2]) for row in rows if row[1])
+    return tuple(Merged(commit=row[0], parent=row[1].split(" ")[0], subject=row[2]) for row in rows)
+
+
+def _why_no_parent(run: VerifierRun) -> str:
+    is_cut = run.tree.git is not None and run.tree.git.is_shallow()
+    return "the history of this shallow clone ends there" if is_cut else "a root commit changes nothing that was there"
 
 
 def _replayed(change: Merged, usable: Sequence[Suggestion], run: VerifierRun) -> dict[str, Result]:

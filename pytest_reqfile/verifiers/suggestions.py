@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from pytest_reqfile.errors import FormatError, ReqfileError
 from pytest_reqfile.project.values import Project
+from pytest_reqfile.syntax.hidden import is_hidden
 from pytest_reqfile.syntax.toml import read_toml
 from pytest_reqfile.verifiers.breadth import too_broad
 from pytest_reqfile.verifiers.changes import ChangeSet, Scope
@@ -106,10 +107,18 @@ def _checked(proposal: Proposal, identifier: str, run: VerifierRun, project: Pro
 
 
 def render_toml(tables: Sequence[Toml]) -> str:
-    """``[[verifiers]]`` tables as a verifier file holds them."""
+    """``[[verifiers]]`` tables as a verifier file holds them; nothing in it is hidden from who reviews it."""
     import tomlkit
 
-    return tomlkit.dumps({"verifiers": list(tables)}).rstrip("\n") + "\n"
+    text = tomlkit.dumps({"verifiers": list(tables)}).rstrip("\n") + "\n"
+    return "".join(map(_shown, text))
+
+
+def _shown(char: str) -> str:
+    """All strings are basic ones, in which an escape means the character."""
+    if char == "\n" or (char.isprintable() and not is_hidden(char)):
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"
 
 
 def _validated(toml: str, project: Project) -> SpecVerifier:

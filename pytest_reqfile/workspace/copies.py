@@ -7,9 +7,13 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from pytest_reqfile.errors import FileError
 from pytest_reqfile.workspace.files import temporary_folder
+
+_DEEPEST: Final = 100
+"""Making and removing a folder costs Python a frame of its stack for each one that it is in."""
 
 
 @contextmanager
@@ -32,6 +36,8 @@ def written_files(files: Iterable[tuple[str, str]]) -> Iterator[Path]:
     with temporary_folder("reqfile-example-") as folder:
         for path, text in files:
             place = folder / path
+            if path.count("/") > _DEEPEST:
+                raise FileError(f"{path[:80]}...: cannot write: more than {_DEEPEST} folders in one another")
             try:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(text.encode("utf-8", "surrogatepass"))

@@ -81,7 +81,8 @@ def test_a_dry_run(bench: Bench, models: Models) -> None:
 def test_json(bench: Bench) -> None:
     """The same as a document."""
     document = json.loads(bench.suggest("--format", "json").out)
-    assert list(document) == ["schema_version", "target", "proposals", "llm"]
+    assert list(document) == ["schema_version", "target", "proposals", "notes", "llm"]
+    assert document["notes"][0].startswith("replay: a root commit changes nothing that was there, so ")
     assert document["target"] == {"kind": "rule", "id": "store", "path": ".ai-rulez/rules/store.md"}
     (one,) = document["proposals"]
     assert list(one) == ["id", "rationale", "hits", "hit_files", "replay", "examples", "toml"]

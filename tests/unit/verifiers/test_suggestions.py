@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pytest_reqfile.syntax.hidden import is_hidden
 from pytest_reqfile.verifiers.layout import layout_of
 from pytest_reqfile.verifiers.proposals import Proposals, is_usable, read_proposals
 from pytest_reqfile.verifiers.replay import replay_all
@@ -92,6 +94,39 @@ def test_ids_and_severities(bench: Workbench) -> None:
     found = check(bench, proposal(), proposal(id="No HACK!!"), proposal(id="???"), proposal(id="", severity="info"))
     assert [one.id for one in found] == ["no-hack-2", "no-hack-3", "store-check", "store-check-2"]
     assert [one.verifier.severity for one in found if one.verifier] == ["warning", "warning", "warning", "info"]
+
+
+HIDDEN = "\u202e\u200b\x9b\x1b[2J\ufe00\U000e0041"
+
+
+def test_nothing_in_the_toml_is_hidden(bench: Workbench) -> None:
+    """Who reviews it sees what it says: escapes, which mean the same characters when it loads."""
+    found = only(
+        bench,
+        regex=f"HACK|{HIDDEN.replace('[', '.')}x",
+        when_changed=["**/*.go", f"{HIDDEN.replace('[', '.')}.x"],
+        pass_content=f"package a {HIDDEN}\n",
+        fail_path="a\u202e.go",
+    )
+    assert found.rejected == ""
+    assert all(char == "\n" or (char.isprintable() and not is_hidden(char)) for char in found.toml)
+    bench.spec(found.toml)
+    (spec,) = bench.declarations().specs
+    passing, failing = spec.examples
+    assert dict(passing.files) == {"a.go": f"package a {HIDDEN}\n"}
+    assert dict(failing.files) == {"a\u202e.go": "// HACK\n"}
+
+
+def test_an_id_has_an_end(bench: Workbench) -> None:
+    """It names files and stands in every report."""
+    assert len(only(bench, id="x" * 3000).id) == 80
+    assert only(bench, id="../../x").id == "..-..-x"
+
+
+@pytest.mark.parametrize("path", ["a/" * 2000 + "a.go", "a/" * 150 + "a.go", "b" * 300 + "/a.go"])
+def test_an_example_that_cannot_be_written(bench: Workbench, path: str) -> None:
+    """Its path is no path of a file here: the candidate is rejected."""
+    assert "its own example" in only(bench, pass_path=path).rejected
 
 
 def test_an_invalid_declaration_keeps_its_id(bench: Workbench) -> None:
@@ -256,7 +291,9 @@ def replayed(bench: Workbench, number: int, **fields: object) -> tuple[Suggestio
 def test_replay_over_history(history: Workbench) -> None:
     """Each commit as a run on that change would have seen it."""
     one, notes = replayed(history, 5)
-    assert notes == ()
+    (note,) = notes
+    assert note.startswith("replay: a root commit changes nothing that was there, so ")
+    assert note.endswith(" base was skipped")
     assert one.replay is not None
     assert (one.replay.diffs, one.replay.flagged, one.replay.errors) == (3, 1, 0)
     (shown,) = one.replay.flagged_commits
@@ -286,10 +323,30 @@ def test_replay_in_a_folder_of_the_repository(repo: Repo) -> None:
     repo.commit("inside")
     repo.write("outside.go", "// HACK\n")
     repo.commit("outside")
-    one, notes = replayed(bench, 10)
-    assert notes == ()
+    one, _ = replayed(bench, 10)
     assert one.replay is not None
     assert (one.replay.diffs, one.replay.flagged) == (1, 1)
+
+
+def test_a_shallow_clone_says_where_it_ends(history: Workbench, repo: Repo, make_repo: Callable[[str], Repo]) -> None:
+    """What is not there is not taken for harmless."""
+    clone = make_repo("clone")
+    clone.delete(".git")
+    clone.git("clone", "-q", "--depth", "2", f"file://{repo.root}", ".")
+    one, notes = replayed(Workbench(clone.root, clone.environment), 10)
+    assert one.replay is not None
+    assert one.replay.diffs == 1
+    (note,) = notes
+    assert note.startswith("replay: the history of this shallow clone ends there, so ")
+
+
+def test_before_the_first_commit(repo: Repo) -> None:
+    """There is nothing to replay, and it is said in words."""
+    repo.delete(".git")
+    repo.git("init", "-q", "-b", "main")
+    one, notes = replayed(Workbench(repo.root, repo.environment), 10)
+    assert one.replay is None
+    assert notes == ("replay skipped: the repository has no commit yet",)
 
 
 def test_without_a_repository_replay_is_skipped(bench: Workbench) -> None:
