@@ -11,7 +11,7 @@ from pytest_reqfile.errors import FileError, FormatError, GitError, Problem, Usa
 from pytest_reqfile.lock.imported import fetched_content
 from pytest_reqfile.outcome import Location, Outcome
 from pytest_reqfile.plugin.checklists import Checklists
-from pytest_reqfile.plugin.verifier_results import SharedResults
+from pytest_reqfile.plugin.verifier_results import BatchedResults, Results, SharedResults
 from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.places import project_at
 from pytest_reqfile.project.values import Place, Project
@@ -60,7 +60,10 @@ class OpenedProject:
         self.place: Place | None = None
         self.run: VerifierRun | None = None
         self._project: Project | None = None
-        self._shared = SharedResults(folder, root, self._evaluate) if folder is not None else None
+        self._is_alone = folder is None
+        self._results: Results = (
+            SharedResults(folder, root, self._evaluate) if folder is not None else BatchedResults(self._evaluate)
+        )
         try:
             self.place = project_at(root, top=top)
             self.run = self._open(self.place) if self.place is not None else None
@@ -122,11 +125,11 @@ class OpenedProject:
             everything = tuple(chosen)
             self.run = replace(self.run, options=replace(self.run.options, scope=self._options.scope(self.place)))
             self._prepare_models([verifier for verifier in everything if asks_model(verifier)])
-            if self._shared is None:
+            alike = tuple(verifier for verifier in everything if is_fast(verifier))
+            self._results.expect(alike)
+            if self._is_alone:
                 self.run.prepare(everything)
                 return
-            alike = tuple(verifier for verifier in everything if is_fast(verifier))
-            self._shared.expect(alike)
             self.run.prepare(alike)
             # A command takes its time: it runs in whichever worker has its item, beside those of the others.
             self.run.prepare(verifier for verifier in everything if not is_fast(verifier))
@@ -162,12 +165,14 @@ class OpenedProject:
 
     def evaluate(self, verifier: Verifier) -> Outcome:
         """The outcome of one verifier."""
+        found = self._results.outcome(verifier)
+        if found is not None:
+            return found
         if self._options.fast and not is_fast(verifier):
             return _deferred(verifier, "")
         if asks_model(verifier):
             return self._options.checklists.outcome(self.root, name_of(verifier), partial(self._evaluate, verifier))
-        shared = self._shared.outcome(verifier) if self._shared is not None else None
-        return shared if shared is not None else self._evaluate(verifier)
+        return self._evaluate(verifier)
 
     def _evaluate(self, verifier: Verifier) -> Outcome:
         assert self.run is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from pytest_reqfile.outcome import Finding
 from pytest_reqfile.verifiers.costs import LlmUsage
@@ -31,12 +31,17 @@ class Verdict:
         return self.state in ("error", "skipped")
 
 
+_HOLDS: Final = Verdict(state="holds")
+
+
 def holds(notes: tuple[str, ...] = ()) -> Verdict:
     return Verdict(state="holds", notes=notes)
 
 
 def judged(findings: list[Finding], notes: tuple[str, ...] = ()) -> Verdict:
     """Fails exactly when something was found."""
+    if not findings and not notes:
+        return _HOLDS
     return Verdict(state="fails" if findings else "holds", findings=tuple(findings), notes=notes)
 
 
