@@ -38,7 +38,9 @@ class Completed:
 def git_environment(home: Path) -> dict[str, str]:
     """The variables of every process a test starts: no configuration of this machine, a fixed author, no keys."""
     inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "REQFILE", "PYTEST_", "AI_RULEZ_"))
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("GIT_", "REQFILE", "PYTEST_", "AI_RULEZ_"))
     }
     for name in _LEFT_OUT:
         inherited.pop(name, None)
