@@ -16,7 +16,8 @@ _CORRECT: Final = frozenset({"ok", "pass", "not_applicable"})
 def coverage_lines(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """A line for the requirements and one for the verifiers of a run, where there are any.
 
-    A verifier without a target cannot have examples and does not count.
+    A verifier without a target cannot have examples and does not count. One that was selected without its examples
+    has them all the same.
     """
     found = tuple(outcomes)
     labels = _labels_by_owner(found)
@@ -39,6 +40,8 @@ def _labels_by_owner(outcomes: tuple[Outcome, ...]) -> defaultdict[str, set[str]
     for outcome in outcomes:
         if outcome.subject == "example":
             labels[outcome.owner].add(_label(outcome))
+        elif outcome.subject == "verifier":
+            labels[outcome.owner].update(str(outcome.details.get("labels") or "").split())
     return labels
 
 

@@ -28,9 +28,9 @@ def outcome_of(result: Result, fail_on: FailOn = "error") -> Outcome:
     """The outcome of one result; a failure below ``fail_on`` is ``advisory``.
 
     ``details`` carries the rest of the result: ``type``, ``code``, ``status``, ``message``, ``source``, ``advisory``,
-    ``description``,
-    ``target_kind``, ``target_id``, ``target_path``, ``target_line``, ``stated``, ``notes`` (one per line), and ``bare``
-    where the result has no findings of its own; ``llm_calls`` and the other fields of ``LlmUsage`` where it has one.
+    ``description``, ``target_kind``, ``target_id``, ``target_path``, ``target_line``, ``stated``, ``notes`` (one per
+    line), ``bare`` where the result has no findings of its own, and ``labels`` of the declared examples, in one text;
+    ``llm_calls`` and the other fields of ``LlmUsage`` where it has one.
     """
     gating = gates(result.severity, fail_on)
     failed = result.status == "fail"
@@ -80,6 +80,7 @@ def _details(result: Result) -> Details:
         "stated": result.stated,
         "notes": "\n".join(map(sanitized, result.notes)),
         "bare": not result.findings,
+        "labels": " ".join(result.labels),
     } | _usage(result.usage)
 
 

@@ -24,7 +24,8 @@ class Result:
     """One row of the report. ``code`` is empty for flat verifiers and errors without one.
 
     ``files`` counts what was looked at; ``stated`` says that ``message`` is the declaration's own.
-    ``usage`` is what was used of models, None where none was reached.
+    ``usage`` is what was used of models, None where none was reached; ``labels`` are those of the declared examples,
+    each once.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Result:
     files: int = 1
     seconds: float = 0.0
     usage: LlmUsage | None = None
+    labels: tuple[str, ...] = ()
 
 
 def flat_result(
@@ -97,6 +99,7 @@ def spec_result(
         findings=findings,
         notes=notes,
         files=files,
+        labels=tuple(sorted({example.expect for example in verifier.examples})),
     )
 
 

@@ -80,6 +80,28 @@ def test_judged(rulez: Repo, models: Models, mode: tuple[str, ...]) -> None:
     assert len(models.heard) == 4
 
 
+LABELED = {"alpha": ("fail", "pass"), "beta": ("fail",), "gamma": ("not_applicable",), "delta": ()}
+
+
+def test_coverage_of_examples(rulez: Repo, models: Models, mode: tuple[str, ...]) -> None:
+    """The terminal says which llm verifiers have labeled examples, also where these are not selected."""
+    text = ""
+    for name, labels in LABELED.items():
+        text += SPEC.format(name, "error")
+        text += "".join(example(label, label, {f"{name}.txt": "x"}) for label in labels)
+    rulez.write(".ai-rulez/verifiers/t.toml", text)
+    line = (
+        "labeled examples of 4 verifiers: 1 with both classes, 1 with violations only, 1 with correct ones only, "
+        "1 with none\n"
+    )
+    assert line in rulez.pytest(".ai-rulez", *mode).out
+    done = rulez.pytest(".ai-rulez", "-m", "llm-advisory", "--reqfile-allow-llm", *mode)
+    assert line in done.out
+    assert len(models.heard) == 4
+    alone = rulez.pytest(".ai-rulez/verifiers/t.toml::alpha", *mode)
+    assert "labeled examples of 1 verifier: 1 with both classes, 0 with none\n" in alone.out
+
+
 def test_one_cap_for_all_workers(rulez: Repo, models: Models) -> None:
     """What the cap lets through is the same with two workers and without any: the first ones in order."""
     found = []
