@@ -187,17 +187,18 @@ def _usage(
     document: object, prompt: tuple[str, ...], completion: tuple[str, ...], *more: tuple[str, ...]
 ) -> Usage | None:
     """Counts that the provider states; None unless both are there, so that nobody takes a call for free."""
-    first, second = _count(_at(document, *prompt)), _count(_at(document, *completion))
+    first, second = token_count(_at(document, *prompt)), token_count(_at(document, *completion))
     if not first or second is None:
         return None
-    extra = sum(_count(_at(document, *path)) or 0 for path in more)
+    extra = sum(token_count(_at(document, *path)) or 0 for path in more)
     return Usage(prompt_tokens=first, completion_tokens=second + extra)
 
 
 _MOST_TOKENS: Final = 10**9
 
 
-def _count(found: object) -> int | None:
+def token_count(found: object) -> int | None:
+    """A number of tokens that somebody states; None where it cannot be one."""
     is_count = isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= _MOST_TOKENS
     return found if is_count and isinstance(found, int) else None
 

@@ -11,7 +11,7 @@ from typing import Final
 from pytest_reqfile.errors import FileError, WorkspaceError
 from pytest_reqfile.verifiers.chat import ChatRequest, Usage
 from pytest_reqfile.verifiers.models import Provider
-from pytest_reqfile.verifiers.providers import Answered
+from pytest_reqfile.verifiers.providers import Answered, token_count
 from pytest_reqfile.workspace.environment import Environment, cache_folder
 from pytest_reqfile.workspace.kept_replies import KeptReplies
 from pytest_reqfile.workspace.paths import canonical
@@ -81,7 +81,8 @@ def reply_key(provider: Provider, model: str, request: ChatRequest) -> str:
 def _answered(found: object, key: str) -> Answered | None:
     if not isinstance(found, dict) or (found.get("format"), found.get("key")) != (_FORMAT, key):
         return None
-    text, prompt, completion = (found.get(name) for name in ("text", "prompt_tokens", "completion_tokens"))
-    if not isinstance(text, str) or not isinstance(prompt, int) or not isinstance(completion, int):
+    text = found.get("text")
+    prompt, completion = token_count(found.get("prompt_tokens")), token_count(found.get("completion_tokens"))
+    if not isinstance(text, str) or prompt is None or completion is None:
         return None
     return Answered(text=text, usage=Usage(prompt_tokens=prompt, completion_tokens=completion))

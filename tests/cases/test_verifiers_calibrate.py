@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -174,6 +178,34 @@ def test_nothing_to_calibrate(bench: Bench) -> None:
     bench.spec(head("x", when="*.go") + predicate("forbid", regex="x"))
     done = bench.calibrate()
     assert (done.code, done.out) == (0, "No llm verifier to calibrate.\n")
+
+
+def test_an_interrupt_loses_nothing_that_was_paid(bench: Bench, models: Models) -> None:
+    """The record of the first verifier is written before the second is measured; of the second there is none."""
+    bench.labeled()
+    text = (bench.root / ".ai-rulez/verifiers/t.toml").read_text("utf-8")
+    bench.spec(text.replace('id = "judged"', 'id = "zweiter"').replace("package ", "package z"), "z.toml")
+    reached, go = threading.Event(), threading.Event()
+
+    def answer(heard: Heard) -> Sent:
+        if len(models.heard) > 12:
+            reached.set()
+            go.wait(30)
+        return honest(heard)
+
+    models.answer = answer
+    command = (sys.executable, "-P", "-m", "pytest_reqfile", "verifiers", "calibrate", "--allow-llm")
+    environment = {**bench.repo.variables, **bench.variables}
+    with subprocess.Popen(
+        command, cwd=bench.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as run:
+        assert reached.wait(30)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=30)
+        go.set()
+    assert (run.returncode, out, err) == (130, b"", b"error: interrupted\n")
+    assert json.loads(bench.record.read_text("utf-8"))["status"] == "pass"
+    assert [file.name for file in bench.record.parent.iterdir()] == ["judged.json"]
 
 
 def test_one_cap_for_all_examples(bench: Bench, models: Models) -> None:

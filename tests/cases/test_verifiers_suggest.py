@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_reqfile.errors import FileError
+from pytest_reqfile.verifiers.suggest import write_suggestions
+from pytest_reqfile.verifiers.suggestions import Suggestion
+from pytest_reqfile.verifiers.values import Target
 from tests.support import Completed, Repo
 from tests.support.models import Models
 from tests.support.suggestions import proposal, reply
@@ -127,6 +131,51 @@ def test_only_rejected(bench: Bench, models: Models) -> None:
     assert '  no-hack-2: unknown predicate "command"\n' in done.out
     assert done.err == "warning: no usable proposal, so nothing was written\n"
     assert not (bench.root / ".ai-rulez/verifiers").exists()
+
+
+@pytest.mark.case("verifiers:A17.14")
+def test_nothing_usable_is_not_written(bench: Bench) -> None:
+    """Below the command it is an error."""
+    rejected = Suggestion(id="x", rationale="", rejected="no")
+    target = Target(kind="rule", id="store")
+    with pytest.raises(FileError, match="no usable proposal, so nothing was written"):
+        write_suggestions(bench.project().place, target, [one for one in (rejected,) if one.usable])
+    assert not (bench.root / ".ai-rulez/verifiers").exists()
+
+
+def test_names_and_characters_that_are_not_sent(bench: Bench, models: Models) -> None:
+    """Of the item what people see of it, of the layout and the verifiers no name that must not leave; by the bytes."""
+    hidden = "\u200b\u202e\ufe00\u3164\U000e0041\u2065"
+    bench.write(".ai-rulez/rules/seen.md", f"# S\n\nEach change{hidden} needs\tan undo part.\n")
+    bench.write(f"{SECRET}/a.go")
+    bench.write("x\u3164y/a.go")
+    bench.write(f"a.{SECRET}")
+    bench.write("b.x\ufe00")
+    bench.spec(head(SECRET, when="*.x") + predicate("forbid", regex="x"), "secret.toml")
+    done = bench.suggest(item="seen")
+    assert done.code == 0, done
+    (heard,) = models.heard
+    assert "Each change needs\tan undo part." in heard.user
+    assert SECRET.encode() not in heard.raw
+    text = json.dumps(heard.body, ensure_ascii=False)
+    assert not set(hidden) & set(text)
+    bench.write(f".ai-rulez/rules/{SECRET}.md", "# S\n\nBe good.\n")
+    done = bench.suggest(item=SECRET)
+    assert (done.code, len(models.heard)) == (1, 1)
+    assert done.err.startswith("error: the name of the rule looks like it holds a credential, so it is not sent")
+
+
+def test_a_dry_run_writes_nothing(bench: Bench) -> None:
+    """Neither in the project nor into its repository."""
+    bench.repo.commit("all")
+
+    def state() -> dict[str, bytes]:
+        return {str(file): file.read_bytes() for file in bench.root.rglob("*") if file.is_file()}
+
+    before = state()
+    assert bench.suggest().code == 0
+    assert bench.suggest("--estimate", allow=False).code == 0
+    assert state() == before
 
 
 @pytest.mark.case("verifiers:A17.6")

@@ -354,6 +354,15 @@ def test_damaged_cache(asker: Asker, models: Models, damage: bytes) -> None:
     assert len(models.heard) == 2
 
 
+@pytest.mark.parametrize("tokens", [-5, 10**300, True, 1.5, None])
+def test_a_cache_that_counts_wrong(asker: Asker, models: Models, tokens: object) -> None:
+    """A kept reply whose counts cannot be is as good as absent, too: reports add them up."""
+    asker.ask()
+    (kept,) = asker.cache.iterdir()
+    kept.write_text(json.dumps({**json.loads(kept.read_text()), "prompt_tokens": tokens}))
+    assert asker.ask().usage.prompt_tokens == 100
+
+
 def test_cache_of_another_request(asker: Asker, models: Models) -> None:
     """A reply is kept under everything that made it; one of another key is not taken."""
     asker.ask()

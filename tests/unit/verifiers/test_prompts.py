@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+from types import ModuleType
+
 import pytest
 
+from pytest_reqfile.verifiers import prompts, suggest_prompt
 from pytest_reqfile.verifiers.hunks import Hunk, SentLine, packed, sendable, split_lines, widened
 from pytest_reqfile.verifiers.prompts import fence_token, user_text
 
@@ -105,3 +109,20 @@ def test_lines_of_private_keys(first: str, last: str) -> None:
     inside = sendable("k", content, ((11, 11),))
     assert (inside.hunks, inside.notes) == ((), ("withheld k: line 8 looks like it holds a credential",))
     assert len(sendable("k", content, ((29, 29),)).hunks) == 1
+
+
+@pytest.mark.case("verifiers:A17.17")
+@pytest.mark.parametrize(
+    ("module", "version", "digest"),
+    [
+        (prompts, "reqfile-verifier-llm/v1", "9905426f263495ac"),
+        (suggest_prompt, "reqfile-verifier-suggest/v1", "609a956318b3d5e6"),
+    ],
+)
+def test_a_version_names_its_words(module: ModuleType, version: str, digest: str) -> None:
+    """Other words need another version: kept replies and calibration records speak of these.
+
+    The words are ours, so the versions are not those of upstream (spec/verifiers.md 5.3).
+    """
+    words = f"{module._SYSTEM}{module.SCHEMA_NAME}{module.SCHEMA}"
+    assert (module.PROMPT_VERSION, sha256(words.encode()).hexdigest()[:16]) == (version, digest)
