@@ -25,13 +25,23 @@ LISTED: Final = 10
 _QUOTED: Final = 100
 _LOOKED_AT: Final = 400
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_RARE_ASCII: Final = 16
+"""Text of another script has blanks and line ends at least."""
 _SCRIPTS: Final = (".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".html", ".svg", ".xml", ".csv")
 _TEXTS: Final = (*TEXT_EXTENSIONS, *_SCRIPTS)
-# Unicode's Bidi_Control, what has no width, and the tags: all that text can be hidden or reordered with.
+# Unicode's Bidi_Control, what has no width, tags, fillers, and selectors, rows of which can spell any text: all that
+# text can be hidden or reordered with.
 _HIDDEN: Final = re.compile(
-    "[\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
+    "[\u061c\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_JOINERS: Final = "\u200c\u200d"
+_BETWEEN: Final = "\u200c\u200d"
+"""Joiners, which stand between two characters of a script that has them."""
+_BEHIND: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Selectors, one of which chooses the look of the character before it."""
+_STYLES: Final = "\ufe0e\ufe0f"
+_STYLED: Final = "0123456789#*"
+"""Of ASCII, what has an emoji."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,13 +161,27 @@ class Kept:
 
 
 def _readings(data: bytes) -> Iterator[bytes]:
-    """The bytes as patterns read them, and as UTF-16 where they are marked so: a mark alone hides nothing.
+    """The bytes as patterns read them: every way in which somebody may read them hides nothing in the others.
 
-    A NUL ends no word for RE2, but does for everything that reads the file.
+    A NUL ends a word for some (not for RE2), for others it is not there: bash leaves it out of a script, and a model
+    looks through it. UTF-16 may be marked as such or not.
     """
     yield data.replace(b"\0", b" ")
+    if b"\0" in data:
+        yield data.replace(b"\0", b"")
+    for encoding in _wide_encodings(data):
+        text = data.decode(encoding, errors="replace").encode("utf-8", "replace")
+        yield text.replace(b"\0", b"")
+
+
+def _wide_encodings(data: bytes) -> tuple[str, ...]:
+    """The kinds of UTF-16 that the bytes may be: as they are marked, else as NULs stand beside ASCII."""
     if data.startswith(_UTF_16):
-        yield data.decode("utf-16", errors="replace").encode("utf-8", "replace")
+        return ("utf-16",)
+    even, odd = data[::2].count(0), data[1::2].count(0)
+    if min(even, odd) * 4 > max(even, odd) or max(even, odd) * _RARE_ASCII < len(data):
+        return ()
+    return ("utf-16-be",) if even > odd else ("utf-16-le",)
 
 
 @cache
@@ -214,13 +238,16 @@ def _hidden(data: bytes) -> Iterator[tuple[int, str]]:
 
 
 def _is_hidden(text: str, found: re.Match[str], *, first: bool) -> bool:
-    """All but a mark at the very beginning, and a joiner between two visible characters of a script that has them."""
+    """All but a mark at the very beginning, and what belongs to the visible characters around it."""
     start, end = found.span()
-    if first and start == 0 and found[0] == "\ufeff":
+    char, before, after = found[0], text[max(0, start - 1) : start], text[end : end + 1]
+    if first and start == 0 and char == "\ufeff":
         return False
-    if found[0] not in _JOINERS or start == 0 or end == len(text):
-        return True
-    return not (_joins(text[start - 1]) and _joins(text[end]))
+    if char in _BETWEEN:
+        return not ((_joins(before) or (before != "" and before in _STYLES)) and _joins(after))
+    if _BEHIND.match(char) is not None:
+        return not (_joins(before) or (char in _STYLES and before != "" and before in _STYLED))
+    return True
 
 
 def _joins(char: str) -> bool:

@@ -28,8 +28,8 @@ _DECODE: Final = r"\b(?:base64\s+(?:-d|-D|-di|--decode)\b|xxd\s+-r\b|openssl\s[^
 _INITIALISERS: Final = (
     r"ssh-agent|gpg-agent|keychain|direnv|pyenv|rbenv|nodenv|jenv|goenv|plenv|fnm|mise|rtx|asdf|conda|mamba|micromamba"
     r"|opam|starship|zoxide|atuin|mcfly|minikube|docker-machine|dircolors|thefuck|register-python-argcomplete|lesspipe"
-    r"|luarocks|devbox|op|gh|kubectl|helm|uv|rustup|(?:/opt/homebrew/bin/|/home/linuxbrew/\.linuxbrew/bin/|"
-    r"/usr/local/bin/)?brew"
+    r"|luarocks|devbox|op|gh|kubectl|helm|uv|rustup|(?:/(?:opt/homebrew|home/linuxbrew/\.linuxbrew|"
+    r"usr/local)/bin/)?brew"
 )
 # The whole substitution has to be the initialiser: anything behind it would be run, too.
 _INITIALISED: Final = re.compile(

@@ -78,12 +78,27 @@ def test_many_files(tmp_path: Path) -> None:
         b"\r\neval $X\r\n",
         "eval $X\n".encode("utf-16"),
         "\ufeffeval $X\n".encode("utf-16-be"),
+        "eval $X\n".encode("utf-16-le"),
+        "eval $X\n".encode("utf-16-be"),
+        "eval $X\n".encode("utf-32"),
+        "eval $X\n".encode("utf-32-be"),
+        b"#!/bin/bash\nev\0al \0$X\n",
     ],
-    ids=["not UTF-8", "cut", "NULs", "a NUL in front", "CRLF", "UTF-16", "UTF-16 of the other kind"],
+    ids=[
+        *("not UTF-8", "cut", "NULs", "a NUL in front", "CRLF", "UTF-16", "UTF-16 of the other kind"),
+        *("UTF-16 without a mark", "the other kind without a mark", "UTF-32", "UTF-32 without a mark", "NULs in words"),
+    ],
 )
 def test_encodings(tmp_path: Path, data: bytes) -> None:
     """No byte hides what follows it."""
     assert [finding.code for finding in scan(tmp_path, data, "run.sh").findings] == ["AR005"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+def test_hidden_characters_in_any_encoding(tmp_path: Path, encoding: str) -> None:
+    """Tags are found in UTF-16, too, marked or not, also between words of another script."""
+    found = scan(tmp_path, "ein Wort\nслово \U000e0041 слово\n".encode(encoding), "SKILL.md")
+    assert [(finding.code, finding.line) for finding in found.findings] == [("AR002", 2)]
 
 
 def test_binary_files(tmp_path: Path) -> None:
