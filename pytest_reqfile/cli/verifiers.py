@@ -97,7 +97,7 @@ def _add_calibrate(commands: Subparsers, add_command: AddCommand) -> None:
     parser.add_argument("--no-write", action="store_true", help="print the records, write none")
     _add_show_format(parser)
     _add_exec(parser)
-    add_llm(parser)
+    add_llm(parser, "ask the model; sends it the files of the examples")
 
 
 def _add_suggest(commands: Subparsers, add_command: AddCommand) -> None:
@@ -114,7 +114,7 @@ def _add_suggest(commands: Subparsers, add_command: AddCommand) -> None:
     add("--replay", type=int, default=10, metavar="N", help="over how many merged diffs they are tried (default 10)")
     add("--write", action="store_true", help="save what is usable to a new verifier file")
     _add_show_format(parser)
-    add_llm(parser)
+    add_llm(parser, "ask the model; sends it the text of the rule, names of folders and verifiers, file extensions")
 
 
 def _new(
@@ -135,10 +135,13 @@ def _add_exec(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--allow-exec", action="store_true", help="run command predicates (trusted refs only)")
 
 
-def add_llm(parser: argparse.ArgumentParser) -> None:
-    """The options of every command that may ask a model."""
+_ASK: Final = "ask a model about llm checklists; sends it the changed lines"
+
+
+def add_llm(parser: argparse.ArgumentParser, ask: str = _ASK) -> None:
+    """The options of every command that may ask a model; ``ask`` says what that sends."""
     add = parser.add_argument
-    add("--allow-llm", action="store_true", help="ask a model about llm checklists; sends it the changed lines")
+    add("--allow-llm", action="store_true", help=ask)
     add("--max-cost", metavar="USD", help="refuse calls that could cost more than is left of it (0.50; 0: no cap)")
     add("--estimate", action="store_true", help="say what would be sent to a model and cost; send nothing")
 
