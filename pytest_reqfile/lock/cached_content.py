@@ -8,6 +8,7 @@ from typing import Final
 from pytest_reqfile.errors import WorkspaceError
 from pytest_reqfile.lock.cache import AiRulezCache, cache_root
 from pytest_reqfile.lock.content_folder import content_described, content_folder, content_key
+from pytest_reqfile.lock.directories import BOOKKEEPING
 from pytest_reqfile.lock.remotes import CachedTree, FindCached
 from pytest_reqfile.lock.values import Entry
 from pytest_reqfile.project.values import Source
@@ -45,4 +46,5 @@ def part_of(source: Source) -> Part:
         what=content_described(source),
         choose=partial(content_folder, source),
         exact=True,
+        without=BOOKKEEPING,  # no digest covers these, so nothing of a repository may arrive by them
     )

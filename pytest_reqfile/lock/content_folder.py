@@ -34,7 +34,7 @@ def content_described(source: Source) -> str:
     """What was looked for, for people."""
     path = normalised(recorded_path(source))
     if path is None:
-        return f'folder "{source.path}" inside of it'
+        return f'folder "{recorded_path(source)}" inside of it'
     if source.table != "includes" or source.format == "okf":
         return f'folder "{path or "."}"'
     return f"content (expected {_CONFIG_FOLDER}, or one of the folders {', '.join(_CONTENT)})"

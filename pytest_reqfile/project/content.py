@@ -10,7 +10,7 @@ from pytest_reqfile.project.frontmatter import Document, read_document
 from pytest_reqfile.project.links import refusal
 from pytest_reqfile.project.values import CONTENT_KINDS, ContentKind, Item, Origin
 from pytest_reqfile.workspace.paths import byte_order
-from pytest_reqfile.workspace.walk import EntryKind
+from pytest_reqfile.workspace.walk import EntryKind, FolderEntry
 
 MAX_ITEM_BYTES: Final = 5 * 1024 * 1024
 FOLDER_OF: Final[dict[ContentKind, str]] = {
@@ -105,8 +105,13 @@ class _Scan:
         except FileError as error:
             self._refused(folder, error)
             return ()
-        found = ((entry.name, self._look(_below(folder, entry.name), entry.kind)) for entry in entries)
+        covered = (entry for entry in entries if not self._is_uncovered(entry))
+        found = ((entry.name, self._look(_below(folder, entry.name), entry.kind)) for entry in covered)
         return tuple((name, kind) for name, kind in found if kind is not None)
+
+    def _is_uncovered(self, entry: FolderEntry) -> bool:
+        """Whether the digest of content of others leaves it out (spec/lock.md 2.4): then nothing of it is content."""
+        return self.origin.kind != "project" and entry.kind == "folder" and entry.name == ".git"
 
     def _look(self, path: str, known: EntryKind | None = None) -> EntryKind | None:
         """What is at ``path``, an allowed link followed; None where there is nothing to look at."""

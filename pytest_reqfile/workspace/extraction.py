@@ -48,7 +48,7 @@ class Part:
     ``choose`` picks the folder, which becomes the root; ``what`` names it where there is none. ``name`` tells this part
     of a commit from others of the same commit. ``exact`` is for what is pinned and read by those who follow no link:
     every symlink is made as it is written (else those that lead out are left out), and names that some disks take for
-    one are refused.
+    one are refused. ``without`` are files of the folder itself that are no content.
     """
 
     name: str = ""
@@ -57,6 +57,7 @@ class Part:
     max_files: int = MAX_FILES
     max_bytes: int = MAX_BYTES
     exact: bool = False
+    without: frozenset[str] = frozenset()
 
 
 WHOLE: Final = Part(choose=lambda _: "")
@@ -122,7 +123,8 @@ def _listed(tree: CommitTree, part: Part) -> tuple[TreeFile, ...]:
         files = tree.files(folder, _LISTED_FOR_EACH * part.max_files)
     except TooLargeError as error:
         raise TooLargeError(f"{_too_large(tree.commit, part)}; {error}") from error
-    return tuple(file for file in files if file.is_regular or file.mode == _SYMLINK)
+    wanted = (file for file in files if file.path not in part.without)
+    return tuple(file for file in wanted if file.is_regular or file.mode == _SYMLINK)
 
 
 def _too_large(commit: str, part: Part) -> TooLargeError:

@@ -28,6 +28,8 @@ from pytest_reqfile.workspace.git import Git
 from pytest_reqfile.workspace.git_call import GitReply
 
 _TAG_LINE_FIELDS: Final = 3
+_FOR_ITS_OWNER: Final = 0o700
+"""What a private repository holds is not for others on this machine (spec/lock.md 6.2)."""
 _STALE_SECONDS: Final = 24 * 60 * 60
 _MAX_TAGS_BYTES: Final = 16 * 1024 * 1024
 
@@ -181,6 +183,7 @@ class SourceStore:
         """A new folder beside the final places, gone afterwards unless it was moved to one of them."""
         staged = self.folder / "staging" / f"{purpose}-{os.urandom(8).hex()}"
         try:
+            self.folder.mkdir(mode=_FOR_ITS_OWNER, parents=True, exist_ok=True)
             staged.mkdir(parents=True)
             _sweep(staged.parent)
         except OSError as error:

@@ -161,6 +161,24 @@ def test_links_that_lead_out_are_pinned_and_never_followed(taker: Taker, remote:
     assert taker.lock().includes[0].digest != before
 
 
+@pytest.mark.parametrize("name", [".cache_meta.json", ".cache_meta.json.tmp"])
+def test_what_no_digest_covers_does_not_arrive(taker: Taker, remote: Remote, name: str) -> None:
+    """The names of ai-rulez's bookkeeping are left out of digests, so a file of that name could change unseen."""
+    remote.publish({RULE: "# Style\n", f".ai-rulez/{name}": "sh", f".ai-rulez/skills/{name}": "pinned"})
+    taker.takes(remote)
+    taker.lock()
+    (cached,) = (taker.cache / "commits").iterdir()
+    assert inside(cached) == {"rules/style.md", f"skills/{name}"}
+
+
+def test_the_cache_is_for_its_owner(taker: Taker, remote: Remote) -> None:
+    """A private repository stays private on a machine of many."""
+    remote.publish({RULE: "# Style\n"})
+    taker.takes(remote)
+    taker.lock()
+    assert taker.cache.stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.parametrize(
     ("limits", "message"),
     [

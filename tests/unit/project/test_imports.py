@@ -165,6 +165,17 @@ def test_links_in_content_of_others_are_never_followed(tmp_path: Path) -> None:
     assert texts(loaded.problems) == [f"vendor/shared/rules/b.md: {reason}", f"vendor/shared/skills: {reason}"]
 
 
+def test_what_no_digest_of_an_include_covers_is_no_content(tmp_path: Path) -> None:
+    """Folders named .git are left out of its digest, so nothing in them is read; ours are our own."""
+    project = ProjectFolder(tmp_path, INCLUDE)
+    project.write("vendor/shared/rules/a.md")
+    for base in ("vendor/shared", ".ai-rulez"):
+        project.write(f"{base}/skills/.git/SKILL.md")
+        project.write(f"{base}/domains/.git/rules/c.md")
+    found = {(item.origin.kind, item.name) for item in project.load().items}
+    assert found == {("include", "a"), ("project", ".git"), ("project", ".git/c")}
+
+
 def test_git_sources_are_unavailable_until_fetched(tmp_path: Path) -> None:
     """Without a tree nothing that depends on it may pass; with one its content is read, and no other folder of it."""
     project = ProjectFolder(
