@@ -20,7 +20,7 @@ def content_folder(source: Source, has_folder: Callable[[str], bool]) -> str | N
     ``has_folder`` says whether a real folder is at a path.
     """
     path = normalised(recorded_path(source))
-    if path is None:
+    if path is None or "\0" in path:
         return None
     if source.table != "includes" or source.format == "okf":
         return path if has_folder(path) else None
@@ -33,7 +33,7 @@ def content_folder(source: Source, has_folder: Callable[[str], bool]) -> str | N
 def content_described(source: Source) -> str:
     """What was looked for, for people."""
     path = normalised(recorded_path(source))
-    if path is None:
+    if path is None or "\0" in path:
         return f'folder "{recorded_path(source)}" inside of it'
     if source.table != "includes" or source.format == "okf":
         return f'folder "{path or "."}"'

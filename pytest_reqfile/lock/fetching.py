@@ -27,6 +27,9 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 MAX_FILES: Final = 20_000
 BYTES_VARIABLE: Final = "AI_RULEZ_MAX_CLONE_BYTES"
 FILES_VARIABLE: Final = "AI_RULEZ_MAX_CLONE_FILES"
+_LONGEST_REF: Final = 4096
+_REF_SHOWN: Final = 100
+_CONTROL: Final = frozenset(map(chr, (*range(0x20), 0x7F)))
 Answers = dict[tuple[str, ...], object]
 """What remotes have said in this run, by what they were asked; failures, too."""
 _Answer = TypeVar("_Answer")
@@ -110,11 +113,13 @@ class Fetcher:
 
     def _resolve(self, place: RemotePlace, ref: str) -> str:
         names = (f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}") if ref else ("HEAD",)
-        lines = self._reach(place).references(place.url, *names).splitlines()
+        if len(ref) > _LONGEST_REF or not _CONTROL.isdisjoint(ref):  # git has none like it, and could not be asked
+            raise GitError(_no_such(ref))
+        lines = self._reach(place).references(place.url, *names).split("\n")
         found = {name: oid for oid, _, name in (line.partition("\t") for line in lines) if is_commit(oid)}
         commit = next((found[name] for name in names if name in found), None)
         if commit is None:
-            raise GitError(f'it has no branch or tag "{ref}"' if ref else "it has no default branch")
+            raise GitError(_no_such(ref))
         return commit
 
     def _once(self, key: tuple[str, ...], ask: Callable[[], _Answer], place: RemotePlace) -> _Answer:
@@ -150,6 +155,14 @@ class Fetcher:
             max_bytes=_limit(self._environment, BYTES_VARIABLE, MAX_BYTES),
             max_files=_limit(self._environment, FILES_VARIABLE, MAX_FILES),
         )
+
+
+def _no_such(ref: str) -> str:
+    if not ref:
+        return "it has no default branch"
+    hint = " (a commit id is written in lower case)" if is_commit(ref.lower()) else ""
+    shown = ref if len(ref) <= _LONGEST_REF else f"{ref[:_REF_SHOWN]}..."
+    return f'it has no branch or tag "{shown}"{hint}'
 
 
 def _limit(environment: Environment, variable: str, default: int) -> int:

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.lock.cache import normalised_url
 from pytest_reqfile.lock.remotes import redacted
+from pytest_reqfile.syntax.credentials import without_user
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git_credentials import https_settings
 from pytest_reqfile.workspace.paths import canonical
@@ -62,7 +63,7 @@ def place_of(text: str, root: Path, environment: Environment) -> RemotePlace:
         return RemotePlace(url=url, shown=shown, key=normalised_url(url))
     found = _URL.fullmatch(url)
     if found is None or (found["user"] or "").startswith("-"):
-        raise UsageError(f"{shown} is not fetched: expected https://, ssh:// or user@host:path")
+        raise UsageError(f"{without_user(text)} is not fetched: expected https://, ssh:// or user@host:path")
     host = f"{found['host']}{found['port'] or ''}"
     if found["scheme"].lower() == "ssh":
         user = f"{found['user']}@" if found["user"] else ""

@@ -18,7 +18,7 @@ TABLES: Final[dict[SourceTable, EntryTable]] = {
     "skill_sources": "source",
 }
 _TREES: Final[dict[EntryTable, TreeKind]] = {"include": "include", "skill": "installed-skill", "source": "skill-source"}
-_USER: Final = re.compile(r"(?<=://)[^/@]*@")
+_USER: Final = re.compile(r"(?<=://)[^/]*@")
 _RANGE_MARKS: Final = frozenset("^~* ")
 _FULL_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 

@@ -19,6 +19,7 @@ from pytest_reqfile.project.values import (
     Source,
     SourceTable,
 )
+from pytest_reqfile.syntax.credentials import without_user
 from pytest_reqfile.syntax.fields import Fields, Problems, Wording
 from pytest_reqfile.syntax.nodes import Node
 
@@ -70,7 +71,8 @@ def read_source(table: SourceTable, declared: Declared, problems: Problems) -> S
     if fields.usable and not source and override is None:
         fields.refuse(None, f"{fields.what} needs a `source`")
     if source.lower().startswith(_UNSAFE_SCHEMES):
-        fields.refuse(key, f"{fields.what}: `{source}` is not fetched over an unprotected connection: use https or ssh")
+        shown = without_user(source)
+        fields.refuse(key, f"{fields.what}: `{shown}` is not fetched over an unprotected connection: use https or ssh")
     found = Source(
         table=table,
         name=name,

@@ -35,6 +35,8 @@ _ENVIRONMENT: Final = (
     r"""|process\.env\.\w+|process\.env\[['"]\w+['"]\]|\$\{\w+\}|\$\w+)(?=$|[\s'",;)}\]`])"""
 )
 
+_BEFORE_HOST: Final = re.compile(r"(?<=://)(?:.*:.*@|[^/]*@)|\A[^/@]*:(?!//).*@", re.DOTALL)
+
 
 @cache
 def _eager() -> re.Pattern[str]:
@@ -67,6 +69,11 @@ def _strict() -> re.Pattern[str]:
 @cache
 def _quoted() -> re.Pattern[str]:
     return re.compile(rf"""({SECRET_NAMES})(['"])({SECRET_VALUE})\2""", re.IGNORECASE)
+
+
+def without_user(url: str) -> str:
+    """A URL that is refused, as messages show it: whatever stands before an ``@`` may be a password."""
+    return _BEFORE_HOST.sub("", url)
 
 
 def masked(text: str) -> str:

@@ -73,6 +73,8 @@ def test_the_content_folder(
         ("includes", {}, "a", "content (expected .ai-rulez, or one of the folders rules, context, skills, agents)"),
         ("includes", {}, "rules", "content (expected .ai-rulez, or one of the folders rules, context, skills, agents)"),
         ("includes", {"path": "../x"}, "rules/a.md", 'folder "../x" inside of it'),
+        ("installed_skills", {"name": "../../x"}, "x/SKILL.md", 'folder "skills/../../x" inside of it'),
+        ("skill_sources", {"path": "a\0"}, "a/SKILL.md", 'folder "a\0" inside of it'),
         ("installed_skills", {}, "skills/other/SKILL.md", 'folder "skills/shared"'),
         ("skill_sources", {"path": "a"}, "a", 'folder "a"'),
     ],
@@ -131,9 +133,12 @@ def test_refs(taker: Taker, remote: Remote) -> None:
     with pytest.raises(GitError) as caught:
         commit_of("nowhere")
     assert str(caught.value) == f'{remote.url}: it has no branch or tag "nowhere"'
-    for strange in ("-u", "--upload-pack=touch x", "ma?n", "[m]ain", "refs/heads/main", "HEAD"):
+    odd = ("main\n", "main\0", "main\x7f", "m" * 300_000)
+    for strange in ("-u", "--upload-pack=touch x", "ma?n", "[m]ain", "refs/heads/main", "HEAD", "\u2028main", *odd):
         with pytest.raises(GitError, match="it has no branch or tag"):
             commit_of(strange)
+    with pytest.raises(GitError, match=r"\(a commit id is written in lower case\)"):
+        commit_of(first.upper())
     remote.vanish()
     assert commit_of(first) == first
     with pytest.raises(GitError, match="does not appear to be a git repository"):

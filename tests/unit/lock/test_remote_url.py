@@ -66,6 +66,26 @@ def test_what_is_not_fetched(text: str) -> None:
 
 
 @pytest.mark.case("lock:X54")
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://me:secret@more:secret@h/r", "https://h/r"),
+        ("https://me:secret/secret@h/r", "https://h/r"),
+        ("https:///me:secret@h/r", "https://h/r"),
+        ("https://secret@h", "https://h"),
+        ("me:secret@h:r", "h:r"),
+        ("https:me:secret@h/r", "h/r"),
+        ("https://h x/r@v1", "https://h x/r@v1"),
+        ("git@-oX:r", "git@-oX:r"),
+    ],
+)
+def test_what_is_refused_is_shown_without_its_password(text: str, shown: str) -> None:
+    """Also one with the characters that end it, which is why the URL cannot be read."""
+    with pytest.raises(UsageError) as refused:
+        place(text)
+    assert str(refused.value) == f"{shown} is not fetched: expected https://, ssh:// or user@host:path"
+
+
 def test_one_repository_in_several_spellings() -> None:
     """Its tags are listed once; ``.git`` makes another."""
     texts = ("https://h/r", "https://h/r/", "git@h:r", "ssh://git@h/r", "git+https://h/r", "https://u:p@h/r")
