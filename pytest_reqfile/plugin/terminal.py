@@ -51,6 +51,7 @@ def write_section(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
 def _section_lines(config: pytest.Config, recorder: Recorder, items: tuple[ItemResult, ...]) -> Iterator[str]:
     for item in items:
         yield from _unfailing_lines(item.outcome)
+        yield from _model_lines(item.outcome)
     yield from _trace_lines(config, recorder, items)
     yield from coverage_lines(item.outcome for item in items)
     yield from map(visible, recorder.notes)
@@ -108,6 +109,20 @@ def _unfailing_lines(outcome: Outcome) -> list[str]:
         # What was not looked at: a lock that passes must not pass it over (issue 6).
         return [visible(f"{outcome.declared.path}: note: {note.lstrip()}") for note in _notes(outcome)]
     return []
+
+
+def _model_lines(outcome: Outcome) -> list[str]:
+    """What a model was not shown or what it said in vain, and why its verdict gates or does not.
+
+    A pass must not pass that over (seed 000 "What is sent"); that it is advisory as always says nothing new.
+    """
+    is_judged = outcome.details.get("advisory") or "llm_calls" in outcome.details
+    if outcome.subject != "verifier" or not is_judged or is_estimate(outcome):
+        return []
+    from pytest_reqfile.verifiers.spec import CAPPED_NOTE
+
+    notes = (note for note in str(outcome.details.get("notes") or "").splitlines() if note != CAPPED_NOTE)
+    return [visible(f"note  {outcome.owner}  {note}") for note in notes]
 
 
 def _notes(outcome: Outcome) -> list[str]:

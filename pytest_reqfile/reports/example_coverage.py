@@ -11,6 +11,8 @@ from pytest_reqfile.reports.words import counted
 
 _VIOLATION: Final = frozenset({"violation", "fail"})
 _CORRECT: Final = frozenset({"ok", "pass", "not_applicable"})
+Owner = tuple[str, str]
+"""A requirement's id and nothing, or a verifier's name and its file."""
 
 
 def coverage_lines(outcomes: Iterable[Outcome]) -> Iterator[str]:
@@ -27,21 +29,24 @@ def coverage_lines(outcomes: Iterable[Outcome]) -> Iterator[str]:
             yield f"labeled examples of {counted(len(owners), noun)}: {_words(classes)}"
 
 
-def _requirements(outcomes: tuple[Outcome, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(o.owner for o in outcomes if o.subject == "requirement"))
+def _requirements(outcomes: tuple[Outcome, ...]) -> tuple[Owner, ...]:
+    return tuple(dict.fromkeys((o.owner, "") for o in outcomes if o.subject == "requirement"))
 
 
-def _verifiers(outcomes: tuple[Outcome, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(o.owner for o in outcomes if o.subject == "verifier" and o.details.get("target_id")))
+def _verifiers(outcomes: tuple[Outcome, ...]) -> tuple[Owner, ...]:
+    """By name and file: projects of one repository may have verifiers of one name."""
+    found = (o for o in outcomes if o.subject == "verifier" and o.details.get("target_id"))
+    return tuple(dict.fromkeys((o.owner, o.declared.path) for o in found))
 
 
-def _labels_by_owner(outcomes: tuple[Outcome, ...]) -> defaultdict[str, set[str]]:
-    labels: defaultdict[str, set[str]] = defaultdict(set)
+def _labels_by_owner(outcomes: tuple[Outcome, ...]) -> defaultdict[Owner, set[str]]:
+    labels: defaultdict[Owner, set[str]] = defaultdict(set)
     for outcome in outcomes:
         if outcome.subject == "example":
-            labels[outcome.owner].add(_label(outcome))
+            labels[outcome.owner, ""].add(_label(outcome))
+            labels[outcome.owner, outcome.declared.path].add(_label(outcome))
         elif outcome.subject == "verifier":
-            labels[outcome.owner].update(str(outcome.details.get("labels") or "").split())
+            labels[outcome.owner, outcome.declared.path].update(str(outcome.details.get("labels") or "").split())
     return labels
 
 

@@ -80,6 +80,23 @@ def test_judged(rulez: Repo, models: Models, mode: tuple[str, ...]) -> None:
     assert len(models.heard) == 4
 
 
+def test_notes_of_a_pass(rulez: Repo, models: Models, mode: tuple[str, ...]) -> None:
+    """What the model was not shown, and what it said in vain, stands in the terminal although nothing failed."""
+    rulez.write("alpha.txt", "first\n" + "fine\n" * 9)
+    rulez.commit("before")
+    rulez.write("alpha.txt", "token = abcdefgh12345678\n" + "fine\n" * 9 + "last\n")
+    models.answer = lambda heard: Sent(text=results(failing("alpha.txt", "no such line"), verdict()))
+    only = (".ai-rulez/verifiers/t.toml::alpha", "--reqfile-changed=HEAD")
+    done = rulez.pytest(*only, "--reqfile-allow-llm", *mode)
+    assert "1 passed" in done.out, done
+    assert "note  alpha  withheld alpha.txt: line 1 looks like it holds a credential\n" in done.out
+    dropped = "1 model verdict(s) were dropped: the quoted line was not found on an added line"
+    assert f"note  alpha  {dropped}\n" in done.out
+    assert "capped" not in done.out
+    gated = rulez.pytest(*only, "--reqfile-allow-llm", "--reqfile-gate-llm", *mode)
+    assert "note  alpha  withheld" in gated.out
+
+
 LABELED = {"alpha": ("fail", "pass"), "beta": ("fail",), "gamma": ("not_applicable",), "delta": ()}
 
 
@@ -198,6 +215,7 @@ def test_gate(calibrated: Repo, mode: tuple[str, ...]) -> None:
     assert done.code == 1, done
     assert "1 failed" in done.out
     assert "beta.txt:2" in done.out
+    assert "note  beta  gated: calibrated on 10 examples (" in done.out
     assert "1 advisory" in calibrated.pytest(*only, "-m", "llm-advisory", *mode).out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import process_time
 
 from pytest_reqfile.outcome import Location, Outcome, Subject
@@ -44,6 +45,15 @@ def test_examples_that_were_not_selected() -> None:
     )
     assert list(coverage_lines(outcomes)) == [
         "labeled examples of 3 verifiers: 1 with both classes, 1 with correct ones only, 1 with none",
+    ]
+
+
+def test_one_name_in_two_projects() -> None:
+    """Two verifiers are two, each with its own examples."""
+    first = _outcome("verifier", "same", target_id="rule", labels="fail pass")
+    second = replace(_outcome("verifier", "same", target_id="rule", labels=""), declared=Location(path="b", line=1))
+    assert list(coverage_lines((first, second))) == [
+        "labeled examples of 2 verifiers: 1 with both classes, 1 with none",
     ]
 
 
