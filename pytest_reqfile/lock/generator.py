@@ -15,8 +15,9 @@ from pytest_reqfile.project.places import project_at
 from pytest_reqfile.project.resources import GitView
 from pytest_reqfile.project.values import Project
 from pytest_reqfile.workspace.bulk import list_folder, regular_files
+from pytest_reqfile.workspace.command_environment import command_environment
 from pytest_reqfile.workspace.copies import copied_files
-from pytest_reqfile.workspace.environment import Environment, for_command
+from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.paths import below, relative_to_root
 from pytest_reqfile.workspace.processes import CommandResult, run_command
 
@@ -28,14 +29,15 @@ _MERGED: Final = ".claude/settings.json"
 def render_with(program: str, project: Project, environment: Environment, view: GitView | None) -> RenderRole:
     """Renders with ``program generate --role NAME``.
 
-    The program is started because the user named it. What it returns raises ``ProcessError`` where it fails.
+    The program is started because the user named it; it sees no key or token, as what it renders comes from files that
+    others may write. What it returns raises ``ProcessError`` where it fails.
     """
     files = _files(project, view)
 
     def render(role: str) -> RoleFiles:
         with copied_files(project.place.root, files) as copy:
             argv = (program, "generate", "--role", role, "--offline", "--no-local")
-            result = run_command(argv, cwd=copy, env=for_command(environment, ()), timeout=TIMEOUT)
+            result = run_command(argv, cwd=copy, env=command_environment(environment, ()), timeout=TIMEOUT)
             if result.exit != 0:
                 raise ProcessError(f"cannot render role {role}: {program} {_end(result)}")
             return _rendered(copy)

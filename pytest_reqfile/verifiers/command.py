@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,9 +13,9 @@ from pytest_reqfile.syntax.credentials import masked
 from pytest_reqfile.verifiers.masking import excerpt
 from pytest_reqfile.verifiers.predicates import Command
 from pytest_reqfile.verifiers.results import COMMAND_NOT_RUN
-from pytest_reqfile.verifiers.settings import is_sensitive
 from pytest_reqfile.verifiers.values import Settings, SpecVerifier
 from pytest_reqfile.verifiers.verdicts import Verdict, holds, judged, refused
+from pytest_reqfile.workspace.command_environment import command_environment
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.lookup import find_program
 from pytest_reqfile.workspace.processes import Cancellation, CommandResult, run_command
@@ -29,7 +29,6 @@ GRACE_SECONDS: Final = 2.0
 NOT_ALLOWED: Final = (
     "the command predicate runs a program: pass {flag} (or set AI_RULEZ_VERIFIERS_ALLOW_EXEC=1) to run it"
 )
-_KEPT: Final = frozenset({"PATH", "HOME", "USER", "TMPDIR", "TMP", "TEMP", "TZ", "LANG", "LANGUAGE", "CI"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,18 +102,6 @@ class CommandRunner:
 def is_allowed(flag: bool, environment: Environment) -> bool:
     """Whether commands may run: by the option, or by ``AI_RULEZ_VERIFIERS_ALLOW_EXEC`` set to ``1`` or ``true``."""
     return flag or (environment.get(OPT_IN_VARIABLE) or "").lower() in ("1", "true")
-
-
-def command_environment(environment: Environment, passed: Sequence[str]) -> Environment:
-    """What a command sees of ``environment``: an allow-list, the locale, and the names in ``command_env``."""
-    kept = {
-        name: value
-        for name, value in environment.variables.items()
-        if name.upper() in _KEPT or (name.startswith("LC_") and not is_sensitive(name))
-    }
-    fixed = {"NO_COLOR": "1", "TERM": "dumb"}
-    extra = {name: environment.variables[name] for name in passed if name in environment.variables}
-    return Environment(variables=dict(sorted((kept | fixed | extra).items())))
 
 
 def duration_text(seconds: int) -> str:

@@ -1,4 +1,4 @@
-"""``[verifiers_settings]`` and which environment names look like secrets (seed 000 "Settings"; spec 1.8, 4.4)."""
+"""``[verifiers_settings]`` (seed 000 "Settings"; spec 1.8)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pytest_reqfile.syntax.nodes import Node
 from pytest_reqfile.verifiers.shape import Shape, Table, boolean, check_table, integer, strings
 from pytest_reqfile.verifiers.values import Settings
 from pytest_reqfile.verifiers.words import MIB, go_quoted
+from pytest_reqfile.workspace.command_environment import is_sensitive
 
 MAX_TIMEOUT_S: Final = 900
 MAX_FILE_BYTES: Final = 64 * MIB
@@ -23,41 +24,6 @@ _SHAPE: Final[Shape] = {
     "command_env": strings,
 }
 _VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SENSITIVE_NAMES: Final = frozenset(
-    [
-        "HTTP_PROXY",
-        "HTTPS_PROXY",
-        "ALL_PROXY",
-        "NO_PROXY",
-        "FTP_PROXY",
-        "SOCKS_PROXY",
-        "SSL_CERT_FILE",
-        "SSL_CERT_DIR",
-        "CURL_CA_BUNDLE",
-        "REQUESTS_CA_BUNDLE",
-        "NODE_EXTRA_CA_CERTS",
-        "AWS_ACCESS_KEY_ID",
-        "AWS_SESSION_TOKEN",
-        "GOOGLE_APPLICATION_CREDENTIALS",
-        "AZURE_CLIENT_ID",
-        "DATABASE_URL",
-        "SSH_AUTH_SOCK",
-        "NPM_CONFIG_USERCONFIG",
-    ]
-)
-_MARKERS: Final = (
-    "TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|CREDENTIALS?|CREDS?|APIKEY|API_KEY|ACCESSKEY|ACCESS_KEY|"
-    "PRIVATEKEY|PRIVATE_KEY|KEYS?|SK|BEARER|JWT|AUTH|PAT|DSN|WEBHOOK_URL|COOKIES?|SESSION"
-)
-_SENSITIVE: Final = re.compile(
-    rf"(?:.*_)?(?:{_MARKERS})(?:_.*)?|.*(?:TOKEN|SECRET|PASSWORD|APIKEY|ACCESSKEY|PRIVATEKEY)"
-)
-
-
-def is_sensitive(name: str) -> bool:
-    """Whether an environment variable is called like a credential or a proxy setting."""
-    upper = name.upper()
-    return upper in _SENSITIVE_NAMES or _SENSITIVE.fullmatch(upper) is not None
 
 
 def read_settings(node: Node, path: str, includes: Collection[str]) -> Settings:

@@ -6,11 +6,12 @@ import re
 from typing import Final
 
 from pytest_reqfile.errors import FileError, ProcessError
-from pytest_reqfile.verifiers.command import CommandRunner, Request, command_environment
+from pytest_reqfile.verifiers.command import CommandRunner, Request
 from pytest_reqfile.verifiers.flat import Drift, SyncError
 from pytest_reqfile.verifiers.masking import excerpt
 from pytest_reqfile.verifiers.tree import SKIPPED_FOLDERS, Tree
 from pytest_reqfile.workspace.bulk import list_folder
+from pytest_reqfile.workspace.command_environment import command_environment
 from pytest_reqfile.workspace.copies import copied_files, same_bytes
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.processes import CommandResult

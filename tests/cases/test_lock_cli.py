@@ -414,6 +414,20 @@ def test_roles_with_a_generator(project: LockProject, tmp_path: Path) -> None:
     assert (broken.code, broken.err) == (1, "error: cannot render role ops: /bin/false exited 1\n")
 
 
+def test_a_generator_sees_no_key(project: LockProject, tmp_path: Path) -> None:
+    """It renders what others may write, so it gets the small environment of a verifier's command."""
+    program = tmp_path / "ai-rulez"
+    program.write_text(f"{GENERATOR}env > {tmp_path}/seen\n")
+    program.chmod(0o755)
+    project.config('[[roles]]\nname = "web"\npin = true\n')
+    hidden = {"OPENROUTER_API_KEY": "k", "GITHUB_TOKEN": "t", "AI_RULEZ_GIT_TOKEN": "t", "NOISE": "n"}
+    project.repo.variables |= {**hidden, "CI": "1", "LC_ALL": "C"}
+    assert project.repo.run("lock", "--generator", str(program)).code == 0
+    seen = {line.partition("=")[0] for line in (tmp_path / "seen").read_text().splitlines()}
+    assert {"PATH", "HOME", "CI", "LC_ALL"} <= seen
+    assert not seen & set(hidden)
+
+
 def test_a_check_of_two_roles(project: LockProject) -> None:
     """Every role that is named is looked at, not only the first."""
     project.config('[[roles]]\nname = "ops"\n[[roles]]\nname = "web"\n')

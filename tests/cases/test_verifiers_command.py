@@ -10,16 +10,15 @@ import pytest
 from pytest_reqfile.verifiers.command import (
     CommandRunner,
     Request,
-    command_environment,
     duration_text,
     is_allowed,
 )
 from pytest_reqfile.verifiers.predicates import Command
 from pytest_reqfile.verifiers.results import Result
 from pytest_reqfile.verifiers.run import RunOptions
-from pytest_reqfile.verifiers.settings import is_sensitive
 from pytest_reqfile.verifiers.values import Settings
 from pytest_reqfile.verifiers.verdicts import Verdict
+from pytest_reqfile.workspace.command_environment import command_environment, is_sensitive
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.processes import CommandResult
 from tests.support.verifiers import Workbench, head, member, predicate
