@@ -83,6 +83,11 @@ def masked(text: str) -> str:
     return _quoted().sub(_masked_value, text)
 
 
+def holds_known(text: str) -> bool:
+    """Whether ``text`` has a credential of a known shape; prose about tokens and basic authentication has none."""
+    return _strict().search(text) is not None
+
+
 def _masked_value(found: re.Match[str]) -> str:
     return f"{found[1]}{found[2]}{MASK}{found[2]}" if is_mixed(found[3]) else found[0]
 

@@ -12,7 +12,7 @@ from pytest_reqfile.syntax.credentials import masked
 from pytest_reqfile.verifiers.chat import STOPPING, ChatError, Client
 from pytest_reqfile.verifiers.costs import LlmUsage, total_usage, usage_of
 from pytest_reqfile.verifiers.evidence import Evidence
-from pytest_reqfile.verifiers.hunks import Hunk, fault_of, packed, sendable
+from pytest_reqfile.verifiers.hunks import Hunk, fault_of_prose, packed, sendable
 from pytest_reqfile.verifiers.predicate_eval import EvaluateChecklist
 from pytest_reqfile.verifiers.predicates import Checklist
 from pytest_reqfile.verifiers.prompts import checklist_request, one_line
@@ -92,7 +92,7 @@ def _fault_of_question(checklist: Checklist) -> str:
     """Why the checklist may not leave the machine: it comes out of the repository, as the lines do."""
     parts = {f"checklist item {number}": one_line(item) for number, item in enumerate(checklist.checklist, start=1)}
     for what, text in {**parts, "the model's name": checklist.model}.items():
-        if (fault := fault_of(text)) is not None:
+        if (fault := fault_of_prose(text)) is not None:
             return f"{what} {fault}"
     return ""
 

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pytest_reqfile.syntax.credentials import masked
+from pytest_reqfile.syntax.credentials import holds_known, masked
 from pytest_reqfile.syntax.hidden import hidden_character, without_hidden
 from pytest_reqfile.verifiers.diffs import Lines
 from pytest_reqfile.verifiers.words import sanitized
 
 CONTEXT: Final = 3
 MAX_LINE_BYTES: Final = 400
+_CREDENTIAL: Final = "looks like it holds a credential"
 _PER_LINE: Final = 8
 """What a line's number and marks are counted with."""
 # Of OpenSSL and OpenSSH, of SSH's own format (RFC 4716), of PuTTY.
@@ -113,7 +114,7 @@ def cut(line: str) -> str:
 def _reason_to_withhold(lines: list[str], first: int, last: int, keys: frozenset[int]) -> str | None:
     """Judged by whole lines: what is cut off is not sent, but tells what the rest belongs to."""
     for number in range(first, last + 1):
-        fault = "looks like it holds a credential" if number in keys else fault_of(lines[number - 1])
+        fault = _CREDENTIAL if number in keys else fault_of(lines[number - 1])
         if fault is not None:
             return f"line {number} {fault}"
     return None
@@ -122,7 +123,16 @@ def _reason_to_withhold(lines: list[str], first: int, last: int, keys: frozenset
 def fault_of(text: str) -> str | None:
     """Why one line of text may not be sent; None where it may."""
     if masked(text) != text:
-        return "looks like it holds a credential"
+        return _CREDENTIAL
+    return _hidden_fault(text)
+
+
+def fault_of_prose(text: str) -> str | None:
+    """The same of a sentence that people wrote: "uses basic authentication" only looks like a credential."""
+    return _CREDENTIAL if holds_known(text) else _hidden_fault(text)
+
+
+def _hidden_fault(text: str) -> str | None:
     hidden = hidden_character(text)
     return None if hidden is None else f"holds a hidden or control character (U+{ord(hidden):04X})"
 

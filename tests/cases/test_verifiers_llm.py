@@ -496,7 +496,7 @@ def test_findings_beside_items_without_verdict(bench: Bench, models: Models) -> 
     [
         ({"items": ["Fine.", "Not\u200b fine."]}, "checklist item 2 holds a hidden or control character (U+200B)"),
         ({"items": ["\u202eNot fine."]}, "checklist item 1 holds a hidden or control character (U+202E)"),
-        ({"items": ["No use of sk-abcdefghijkl."]}, "checklist item 1 looks like it holds a credential"),
+        ({"items": [f"No use of sk-{'a1b2c3d4' * 5}."]}, "checklist item 1 looks like it holds a credential"),
         ({"model": "m\u200b1"}, "the model's name holds a hidden or control character (U+200B)"),
     ],
 )
@@ -508,6 +508,13 @@ def test_the_question_is_withheld_too(bench: Bench, models: Models, fields: dict
         assert (result.status, result.code) == ("skipped", "AR9H4")
         assert result.message == f"{why}, so nothing was sent"
     assert models.heard == []
+
+
+def test_prose_about_credentials_is_sent(bench: Bench, models: Models) -> None:
+    """It names none, though lines of code with the same words are withheld."""
+    bench.checklist(["No endpoint uses basic authentication.", "A bearer authorization is checked."])
+    assert bench.judge().status == "pass"
+    assert len(models.heard) == 1
 
 
 def test_nothing_added(bench: Bench, models: Models) -> None:
