@@ -29,7 +29,7 @@ from pytest_reqfile.lock.selection import (
     satisfies,
     select,
 )
-from pytest_reqfile.lock.tags import Tag, pin_state
+from pytest_reqfile.lock.tags import PinState, Tag, pin_state
 from pytest_reqfile.lock.values import Entry
 from pytest_reqfile.project.values import Source
 
@@ -83,9 +83,7 @@ class Resolver:
 
     def _keep(self, source: Source, pin: Entry, tags: tuple[Tag, ...]) -> Entry:
         """A pin that the constraint still allows never moves here; its content is looked at all the same."""
-        state, commit = pin_state(tags, pin.tag, pin.commit)
-        if state == "moved":
-            raise RefusedError(moved_text(table_of(source), pin, commit))
+        state = self._unmoved(source, pin, tags)
         if state == "missing":
             self.notes.append(missing_text(table_of(source), pin))
         try:
@@ -98,10 +96,20 @@ class Resolver:
         facts = ("tag", "tag_object", "released", "released_from")
         return replace(kept, **{name: getattr(pin, name) for name in facts})
 
+    def _unmoved(self, source: Source, pin: Entry, tags: tuple[Tag, ...]) -> PinState:
+        """What became of the pinned tag, if it was not moved. Raises ``RefusedError`` AR732."""
+        state, commit = pin_state(tags, pin.tag, pin.commit)
+        if state == "moved":
+            raise RefusedError(moved_text(table_of(source), pin, commit))
+        return state
+
     def _choose(self, source: Source, old: Entry | None, tags: tuple[Tag, ...]) -> Entry:
-        selection = select(source, tags, pinned=old, gate=self._gate_for(source))
-        if old is not None and old.source == redacted(source.source) and satisfies(source, old.tag):
-            refusal = downgrade_refusal(source, old.tag, selection)
+        known = old if old is not None and old.tag and old.source == redacted(source.source) else None
+        if known is not None:  # another constraint or path must not hide that its tag was moved
+            self._unmoved(source, known, tags)
+        selection = select(source, tags, pinned=known, gate=self._gate_for(source))
+        if known is not None and satisfies(source, known.tag):
+            refusal = downgrade_refusal(source, known.tag, selection)
             if refusal is not None:
                 raise RefusedError(refusal)
         label = f"{table_of(source)} {source.name}"

@@ -97,6 +97,19 @@ def test_a_moved_tag_is_refused(taker: Taker, remote: Remote) -> None:
     assert taker.include().commit == old
 
 
+@pytest.mark.parametrize("edit", [{"version": "^1.1"}, {"version": "^1.2", "path": "other"}, {"version": "^2"}])
+def test_an_edit_of_the_constraint_hides_no_moved_tag(taker: Taker, remote: Remote, edit: dict[str, str]) -> None:
+    """The pin counts no more, but what it was pinned at is known all the same."""
+    old = remote.publish(CONTENT, "v1.2.0")
+    taker.takes(remote, version="^1.2")
+    taker.lock()
+    new = remote.publish({RULE: "evil"}, "v1.2.0")
+    remote.tag("v2.0.0")
+    taker.takes(remote, **edit)
+    assert refused(taker).startswith(f"AR732 include shared: tag v1.2.0 was pinned at {old} but now points to {new} ")
+    assert taker.include().commit == old
+
+
 def test_a_deleted_tag_only_warns(taker: Taker, remote: Remote) -> None:
     """The pinned commit is still used, also where the remote does not have it any more and it is not here."""
     commit = remote.publish(CONTENT, "v1.2.0")
