@@ -12,7 +12,7 @@ from pytest_reqfile.syntax.credentials import masked
 from pytest_reqfile.verifiers.chat import STOPPING, ChatError, Client
 from pytest_reqfile.verifiers.costs import LlmUsage, total_usage, usage_of
 from pytest_reqfile.verifiers.evidence import Evidence
-from pytest_reqfile.verifiers.hunks import Hunk, fault_of_prose, packed, sendable
+from pytest_reqfile.verifiers.hunks import MAX_LINE_BYTES, Hunk, fault_of_prose, packed, sendable
 from pytest_reqfile.verifiers.predicate_eval import EvaluateChecklist
 from pytest_reqfile.verifiers.predicates import Checklist
 from pytest_reqfile.verifiers.prompts import checklist_request, one_line
@@ -120,6 +120,8 @@ def _shown(files: tuple[str, ...], evidence: Evidence) -> Shown:
         hunks.extend(found.hunks)
         notes.extend(found.notes)
         withheld = withheld or bool(found.notes)
+        if found.cut:
+            notes.append(f"cut {file}: {found.cut} added line(s) are longer than {MAX_LINE_BYTES} bytes")
     return Shown(hunks=tuple(hunks), notes=tuple(notes), withheld=withheld, unreadable=unreadable)
 
 

@@ -53,10 +53,14 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sendable:
-    """The hunks of one file that may be sent; ``notes`` say which were withheld, and why."""
+    """The hunks of one file that may be sent; ``notes`` say which were withheld, and why.
+
+    ``cut`` counts the added lines among them of which only the beginning is sent.
+    """
 
     hunks: tuple[Hunk, ...] = ()
     notes: tuple[str, ...] = ()
+    cut: int = 0
 
 
 def sendable(file: str, content: bytes, added: Lines | None) -> Sendable:
@@ -79,7 +83,10 @@ def sendable(file: str, content: bytes, added: Lines | None) -> Sendable:
             for number in range(first, last + 1)
         )
         hunks.append(Hunk(file=file, lines=tuple(sent)))
-    return Sendable(hunks=tuple(hunks), notes=tuple(notes))
+    judged = [line for hunk in hunks for line in hunk.lines if line.added]
+    return Sendable(
+        hunks=tuple(hunks), notes=tuple(notes), cut=sum(line.text != lines[line.number - 1] for line in judged)
+    )
 
 
 def split_lines(content: bytes) -> list[str]:

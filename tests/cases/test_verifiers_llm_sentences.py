@@ -97,6 +97,18 @@ def test_a_large_change_is_split_by_file_and_line(bench: Bench, models: Models) 
         assert sum(len(line) + 8 for line in lines) <= 1024
 
 
+def test_long_lines_are_cut_between_characters(bench: Bench, models: Models) -> None:
+    """What is behind byte 400 is not judged, and it is said of how many added lines."""
+    bench.write("a.go", f"short\n{'é' * 300}\n{'x' * 399}é\n{'y' * 400}\n")
+    bench.checklist(["One."])
+    result = bench.judge()
+    assert result.status == "pass"
+    assert "cut a.go: 2 added line(s) are longer than 400 bytes" in result.notes
+    text = models.heard[0].user
+    assert f"L2+ {'é' * 200}...\nL3+ {'x' * 399}...\nL4+ {'y' * 400}\n" in text
+    assert "ééé..." in text
+
+
 REQUEST = ChatRequest(
     messages=(ChatMessage(role="user", content="text"),),
     max_tokens=1,
