@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Final
 
 from pytest_reqfile.lock.remotes import recorded_path
+from pytest_reqfile.project.include_folder import CONFIG_FOLDER, include_folder
 from pytest_reqfile.project.values import Source
 from pytest_reqfile.workspace.paths import normalised
 
-_CONFIG_FOLDER: Final = ".ai-rulez"
 _CONTENT: Final = ("rules", "context", "skills", "agents")
 
 
@@ -24,10 +24,7 @@ def content_folder(source: Source, has_folder: Callable[[str], bool]) -> str | N
         return None
     if source.table != "includes" or source.format == "okf":
         return path if has_folder(path) else None
-    for inner in (_CONFIG_FOLDER, f"{path}/{_CONFIG_FOLDER}" if path else _CONFIG_FOLDER):
-        if has_folder(inner):
-            return inner
-    return next((base for base in (path, "") if _holds_content(base, has_folder)), None)
+    return include_folder(path, has_folder, _CONTENT)
 
 
 def content_described(source: Source) -> str:
@@ -37,14 +34,10 @@ def content_described(source: Source) -> str:
         return f'folder "{recorded_path(source)}" inside of it'
     if source.table != "includes" or source.format == "okf":
         return f'folder "{path or "."}"'
-    return f"content (expected {_CONFIG_FOLDER}, or one of the folders {', '.join(_CONTENT)})"
+    return f"content (expected {CONFIG_FOLDER}, or one of the folders {', '.join(_CONTENT)})"
 
 
 def content_key(source: Source) -> str:
     """Equal for sources that take the same folder of any one commit; part of a folder name."""
     asked = "\0".join((source.table, source.format, recorded_path(source)))
     return hashlib.sha256(asked.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-def _holds_content(base: str, has_folder: Callable[[str], bool]) -> bool:
-    return any(has_folder(f"{base}/{name}" if base else name) for name in _CONTENT)

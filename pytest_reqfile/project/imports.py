@@ -11,6 +11,7 @@ from pytest_reqfile.errors import FileError, Problem
 from pytest_reqfile.project.content import DOMAINS, FOLDER_OF, Content, ordered, read_content, read_item_document
 from pytest_reqfile.project.declarations import FOLDER as VERIFIERS
 from pytest_reqfile.project.declarations import read_declarations
+from pytest_reqfile.project.include_folder import CONFIG_FOLDER, include_folder
 from pytest_reqfile.project.values import (
     Config,
     DeclarationFile,
@@ -28,7 +29,6 @@ from pytest_reqfile.workspace.paths import byte_order, normalised
 from pytest_reqfile.workspace.walk import EntryKind, Walk
 
 CONTENT_FOLDERS: Final = (*FOLDER_OF.values(), DOMAINS, VERIFIERS)
-_CONFIG_FOLDER: Final = ".ai-rulez"
 _SKILL_FILE: Final = "SKILL.md"
 _WORDS: Final[dict[SourceTable, str]] = {
     "includes": "include",
@@ -60,9 +60,9 @@ def pinned_folder(place: Place, source: Source) -> Path:
     Raises ``FileError`` ``path "vendor" not found`` or ``… is not a directory``.
     """
     folder = _folder_at(place, source.source)
-    if folder.name == _CONFIG_FOLDER:
+    if folder.name == CONFIG_FOLDER:
         return folder
-    inner = Walk(folder / _CONFIG_FOLDER).root
+    inner = Walk(folder / CONFIG_FOLDER).root
     return inner if Walk(inner).kind("") == "folder" else folder
 
 
@@ -112,7 +112,7 @@ class _Importer:
             return
         content = folder if _is_fetched(source) else _content_folder(folder, source.path)
         if content is None:
-            expected = ", ".join((_CONFIG_FOLDER, *CONTENT_FOLDERS))
+            expected = ", ".join((CONFIG_FOLDER, *CONTENT_FOLDERS))
             self._refuse(source, f"it holds no content (expected one of the folders {expected})")
             return
         origin = self._origin(source, content)
@@ -250,22 +250,13 @@ def _key(item: Item) -> tuple[str, str, str]:
 
 
 def _content_folder(folder: Path, path: str) -> Path | None:
-    """Where in ``folder`` an include's content is (spec/lock.md 6.1); no symlink is followed.
-
-    The configuration folder of the source, that of its ``path``, then a bare tree at ``path`` or in the source.
-    """
+    """Where in ``folder`` an include's content is; no symlink is followed."""
     below = normalised(path)
     if below is None:
         return None
     walk = Walk(folder)
-    for inner in (_CONFIG_FOLDER, f"{below}/{_CONFIG_FOLDER}"):
-        if _is("folder", walk, inner):
-            return folder / inner
-    for base in (below, ""):
-        names = (f"{base}/{name}" if base else name for name in CONTENT_FOLDERS)
-        if any(_is("folder", walk, name) for name in names):
-            return folder / base
-    return None
+    found = include_folder(below, lambda inner: _is("folder", walk, inner), CONTENT_FOLDERS)
+    return folder / found if found is not None else None
 
 
 def _is(kind: EntryKind, walk: Walk, path: str) -> bool:
