@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from pytest_reqfile.lock.versions import Version
+from pytest_reqfile.workspace.remotes import tag_ids
 
-_LINE: Final = re.compile(r"(?P<id>[0-9a-f]{40}|[0-9a-f]{64})\trefs/tags/(?P<name>.+)", re.DOTALL)
-_PEELED: Final = "^{}"
 _LONGEST_NAME: Final = 255
 
 PinState = Literal["same", "moved", "missing"]
@@ -27,17 +25,9 @@ class Tag:
 
 def read_tags(listing: str) -> tuple[Tag, ...]:
     """The tags of a listing, by name; other references and lines that say nothing are left out."""
-    objects: dict[str, str] = {}
-    commits: dict[str, str] = {}
-    for line in listing.split("\n"):
-        found = _LINE.fullmatch(line)
-        if found is None:
-            continue
-        name = found["name"]
-        peeled = name.endswith(_PEELED)
-        (commits if peeled else objects)[name.removesuffix(_PEELED)] = found["id"]
-    names = sorted((name for name in objects if _is_usable(name)), key=str.encode)
-    return tuple(_tag(name, objects[name], commits.get(name, objects[name])) for name in names)
+    found = tag_ids(listing)
+    names = sorted(filter(_is_usable, found), key=str.encode)
+    return tuple(_tag(name, *found[name]) for name in names)
 
 
 def _tag(name: str, identity: str, commit: str) -> Tag:

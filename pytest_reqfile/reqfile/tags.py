@@ -6,20 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-_REFERENCE: Final = re.compile(r"([0-9a-f]{40})\trefs/tags/(.+)")
-_PEELED: Final = "^{}"
+from pytest_reqfile.workspace.remotes import tag_ids
+
+_SHA1_DIGITS: Final = 40
 _RELEASE: Final = re.compile(r"v?(\d{1,18}(?:\.\d{1,18})*)", re.ASCII)
 
 
 def read_tags(listing: str) -> dict[str, str]:
     """Tag → commit of a ``git ls-remote --tags`` listing; an annotated tag is peeled to what it points to."""
-    tags: dict[str, str] = {}
-    peeled: dict[str, str] = {}
-    for line in listing.split("\n"):
-        if found := _REFERENCE.fullmatch(line):
-            name = found[2].removesuffix(_PEELED)
-            (tags if name == found[2] else peeled)[name] = found[1]
-    return tags | peeled
+    return {name: commit for name, (_, commit) in tag_ids(listing).items() if len(commit) == _SHA1_DIGITS}
 
 
 def latest_release(tags: Mapping[str, str]) -> str | None:

@@ -27,7 +27,23 @@ _ONE_FILE: Final = ("-c", "fetch.unpackLimit=1")
 _FETCH: Final = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
 _BLOCK: Final = 512
 _MOST: Final = 2**50
+_TAG_LINE: Final = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})\trefs/tags/(.+)", re.DOTALL)
+_PEELED: Final = "^{}"
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]+@")
+
+
+def tag_ids(listing: str) -> dict[str, tuple[str, str]]:
+    """Tag → the object it names and what that leads to, of what ``Remotes.tags`` returns; other lines say nothing.
+
+    The two differ for an annotated tag, for which git lists both.
+    """
+    objects: dict[str, str] = {}
+    peeled: dict[str, str] = {}
+    for line in listing.split("\n"):
+        if found := _TAG_LINE.fullmatch(line):
+            name = found[2].removesuffix(_PEELED)
+            (objects if name == found[2] else peeled)[name] = found[1]
+    return {name: (identity, peeled.get(name, identity)) for name, identity in objects.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
