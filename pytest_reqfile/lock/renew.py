@@ -195,11 +195,14 @@ def _refuse_undefined(project: Project, request: LockRequest, current: Lock | No
 
 
 def _refuse_unknown(project: Project, current: Lock | None, request: LockRequest) -> None:
-    known = {source.name for source in remote_sources(project.config)}
-    known |= {entry.name for entry in current.served} if current is not None else set()
+    known = {(table_of(source), source.name) for source in remote_sources(project.config)}
+    known |= {("served", entry.name) for entry in current.served} if current is not None else set()
+    folder = project.place.root / project.place.folder
     for name in request.names:
-        if name not in known:
+        kinds = {table for table, one in known if one == name}
+        if not kinds:
             raise UsageError(
-                f'"{name}" is not a remote include, installed skill, skill source or served skill in '
-                f"{project.place.root / project.place.folder}"
+                f'"{name}" is not a remote include, installed skill, skill source or served skill in {folder}'
             )
+        if request.kind is not None and request.kind not in kinds:
+            raise UsageError(f'"{name}" is not of kind {request.kind} in {folder}')

@@ -69,8 +69,9 @@ class Resolver:
             raise ReqfileError(f'{table_of(source)} "{source.name}": {error}') from error
 
     def _resolve(self, source: Source, old: Entry | None) -> Entry:
-        if is_range(source):
+        if is_range(source):  # what is wrong is told also while a pin needs neither
             constraint_of(source)
+            self._gate_for(source)
         covered = old if old is not None and covers(old, source) else None
         if self._fetcher.offline:
             if covered is None:

@@ -238,6 +238,30 @@ def test_offline(taker: Taker, remote: Remote) -> None:
     assert not caught.value.refused
 
 
+def test_a_name_of_another_kind(taker: Taker, remote: Remote) -> None:
+    """Nothing would be pinned anew: told, and not done in silence."""
+    remote.publish(CONTENT)
+    taker.takes(remote)
+    taker.lock()
+    done = taker.run("shared", "--kind", "source")
+    assert (done.code, done.err) == (1, f'error: "shared" is not of kind source in {taker.project.folder}\n')
+    assert taker.run("shared", "--kind", "include").code == 0
+
+
+@pytest.mark.parametrize("offline", [False, True])
+def test_an_age_that_is_none_is_told_though_a_pin_needs_none(taker: Taker, remote: Remote, offline: bool) -> None:
+    """A gate that somebody believes to have set must not be found missing when it is needed."""
+    remote.publish(CONTENT, "v1.2.0")
+    taker.takes(remote, version="^1.2")
+    taker.lock()
+    taker.takes(remote, version="^1.2", min_release_age="7 days")
+    done = taker.run(*(("--offline",) if offline else ()))
+    assert (done.code, 'invalid min_release_age "7 days": expected a whole number with h, d or w' in done.err) == (
+        1,
+        True,
+    )
+
+
 def gated(ages: dict[str, int], asked: list[str] | None = None) -> Callable[[object], Gate]:
     """A minimum age of seven days; tags are that many days old, and those without an age are known to nobody."""
     now = datetime(2026, 9, 30, tzinfo=UTC)
