@@ -89,20 +89,23 @@ def test_what_is_no_complete_answer_in_time_is_an_error(
 def test_what_comes_unasked_is_no_answer_to_the_next_request() -> None:
     """A server that answers twice: the second answer is about another question."""
     connections: list[int] = []
+    read, sent = threading.Event(), threading.Event()
 
     def serve(connected: socket.socket) -> None:
         connections.append(len(connections))
         with suppress(OSError):
             connected.recv(65536)
             connected.sendall(b"HTTP/1.1 200 X\r\nContent-Length: 1\r\n\r\n%d" % len(connections))
-            time.sleep(0.05)
+            assert read.wait(10)
             connected.sendall(b"HTTP/1.1 200 X\r\nContent-Length: 5\r\n\r\nstale")
+            sent.set()
             connected.recv(65536)  # the end
 
     with listener(serve) as port:
         transport = HttpTransport(NOTHING, seconds=5)
         assert transport.post(f"http://127.0.0.1:{port}/x", HEADERS, BODY).body == b"1"
-        time.sleep(0.3)
+        read.set()
+        assert sent.wait(10)
         assert transport.post(f"http://127.0.0.1:{port}/x", HEADERS, BODY).body == b"2"
         transport.close()
 
