@@ -22,7 +22,8 @@ from pytest_reqfile.workspace.git_ahead import (
     resolving,
     thread_options,
 )
-from pytest_reqfile.workspace.git_call import GitCall, GitReply
+from pytest_reqfile.workspace.git_call import GitCall, GitReply, unanswered
+from pytest_reqfile.workspace.spawned import PATIENCE
 
 if TYPE_CHECKING:
     from git.cmd import Git as GitCommand
@@ -66,11 +67,13 @@ class TrackedChange:
 class Git:
     """git in one repository. ``root`` is the folder every command runs in; ``env`` is cleaned by ``for_git``.
 
-    ``ahead`` are calls that have begun in the environment of this process.
+    ``ahead`` are calls that have begun in the environment of this process, ``patience`` the seconds that an answer is
+    waited for: what blocks git for ever is an error, and blocks nobody else.
     """
 
-    def __init__(self, root: Path, env: Environment, ahead: Ahead | None = None) -> None:
+    def __init__(self, root: Path, env: Environment, ahead: Ahead | None = None, *, patience: float = PATIENCE) -> None:
         self.root = root
+        self._patience = patience
         self._ahead = ahead
         self._given = env
         self._env = for_git(env)
@@ -87,7 +90,9 @@ class Git:
         """``git ARGS`` in the background, its reply for later: for what every run asks (issue 3.5)."""
         argv = git_command(self.root, args)
         begun = self._ahead.take(argv) if self._ahead is not None else None
-        return GitCall(begun) if begun is not None else GitCall.start(argv, self._env)
+        if begun is not None:
+            return GitCall(begun, _shown(args))
+        return GitCall.start(argv, self._env, _shown(args), patience=self._patience)
 
     def has_begun(self, *args: str) -> bool:
         """Whether ``git ARGS`` was begun ahead and nobody has asked for its answer."""
@@ -155,17 +160,10 @@ class Git:
             raise GitError(f"cannot read origin/HEAD: {reply.err}")
         return os.fsdecode(reply.out).strip() or None
 
-    def changed_paths(self, commit: str) -> tuple[str, ...]:
-        """Paths that differ between ``commit`` (an object id) and the working tree, and untracked ones; byte order.
-
-        Committed, staged, unstaged and deleted alike; a rename is a deletion and an addition (spec/reqfile.md 5.2).
-        """
-        tracked = {os.fsencode(change.path) for change in self.tracked_changes(commit)}
-        return _paths(tracked | set(map(os.fsencode, self.untracked())))
-
     def tracked_changes(self, commit: str) -> tuple[TrackedChange, ...]:
         """Every path that differs between ``commit`` and the working tree, untracked ones left out; byte order.
 
+        Committed, staged, unstaged and deleted alike; a rename is a deletion and an addition (spec/reqfile.md 5.2).
         Submodules are no files, so what happens inside of them is not looked at.
         """
         return self.read_changes(self.start_changes(commit))
@@ -189,7 +187,7 @@ class Git:
         folder = os.fsdecode(self.answer("rev-parse", "--absolute-git-dir").removesuffix(b"\n"))
         if file.parent != Path(os.path.realpath(folder)) or not file.is_file():
             return self
-        git = Git(self.root, self._given)
+        git = Git(self.root, self._given, patience=self._patience)
         git._env = self._env.updated({"GIT_INDEX_FILE": str(file)})
         return git
 
@@ -249,26 +247,24 @@ class Git:
         return dict(zip(paths, found, strict=True))
 
     def ask(self, args: Sequence[str], stdin: bytes | None = None) -> GitReply:
-        """``git ARGS`` whatever its exit code; raises ``GitError`` only if git could not be started."""
+        """``git ARGS`` whatever its exit code; raises ``GitError`` only if git could not be started, or never ends."""
         from pytest_reqfile.workspace.files import readable_file
 
         git_type, not_found = _gitpython()
         prefix = self._clean_prefix()
         with nullcontext() if stdin is None else readable_file(stdin) as stream:
             try:
-                code, out, err = git_type(self.root).execute(
+                process = git_type(self.root).execute(
                     [*prefix, *git_command(self.root, args)],
                     istream=stream,
-                    with_extended_output=True,
-                    with_exceptions=False,
-                    stdout_as_string=False,
-                    strip_newline_in_stdout=False,
+                    as_process=True,
                     shell=False,
                     env=dict(self._env.variables),
                 )
             except (not_found, OSError, ValueError) as error:
                 raise GitError(f"could not run git: {error.__cause__ or error}") from error
-        message = str(err).strip()
+            code, out, err = _ended(process, self._patience, _shown(args))
+        message = os.fsdecode(err).strip()
         if prefix and code in _CANNOT_START:
             raise GitError(f"could not run git: {message}")
         return GitReply(code=code, out=out, err=message)
@@ -333,6 +329,18 @@ def _gitpython() -> tuple[type[GitCommand], type[Exception]]:
         first = str(error).strip().partition("\n")[0]
         raise GitError(f"could not run git: {first} (is git installed and on PATH?)") from error
     return Command, GitCommandNotFound
+
+
+def _ended(process: GitCommand.AutoInterrupt, patience: float, shown: str) -> tuple[int, bytes, bytes]:
+    """Waited for here: GitPython's own limit is a thread that holds up the end of a program that was interrupted."""
+    from subprocess import TimeoutExpired
+
+    try:
+        out, err = process.communicate(timeout=patience)
+    except TimeoutExpired:
+        process.kill()
+        raise unanswered(shown) from None
+    return process.returncode, out, err
 
 
 def _tracked_changes(out: bytes) -> tuple[TrackedChange, ...]:

@@ -13,7 +13,7 @@ from typing import Final
 
 from pytest_reqfile.errors import GitError
 from pytest_reqfile.workspace.environment import Environment
-from pytest_reqfile.workspace.spawned import Spawned
+from pytest_reqfile.workspace.spawned import PATIENCE, Spawned
 
 # Python ignores them, and whatever git starts would too.
 _UNIGNORED: Final = tuple(getattr(signal, name) for name in ("SIGPIPE", "SIGXFZ", "SIGXFSZ") if hasattr(signal, name))
@@ -29,22 +29,35 @@ class GitReply:
 
 
 class GitCall:
-    """git running in the background."""
+    """git running in the background; ``shown`` is what it was asked, for messages."""
 
-    __slots__ = ("_spawned",)
+    __slots__ = ("_shown", "_spawned")
 
-    def __init__(self, spawned: Spawned) -> None:
+    def __init__(self, spawned: Spawned, shown: str) -> None:
         self._spawned = spawned
+        self._shown = shown
 
     @classmethod
-    def start(cls, argv: tuple[str, ...], environment: Environment) -> GitCall:
-        """Begin it. Raises GitError where there is no git."""
+    def start(
+        cls, argv: tuple[str, ...], environment: Environment, shown: str, *, patience: float = PATIENCE
+    ) -> GitCall:
+        """Begin it; ``patience`` are the seconds its answer is waited for. Raises GitError where there is no git."""
         try:
-            return cls(Spawned(argv, environment.variables, _UNIGNORED))
+            return cls(Spawned(argv, environment.variables, _UNIGNORED, patience=patience), shown)
         except (OSError, ValueError) as error:
             raise GitError(f"could not run git: {error}") from error
 
     def reply(self) -> GitReply:
-        """Wait for the end; the same reply however often it is asked for."""
+        """Wait for the end; the same reply however often it is asked for. Raises GitError where it does not end."""
         code, out, err = self._spawned.ended()
+        if self._spawned.gave_up:
+            raise unanswered(self._shown)
         return GitReply(code=code, out=out, err=os.fsdecode(err).strip())
+
+
+def unanswered(shown: str) -> GitError:
+    """What to say where ``git SHOWN`` was stopped because it did not answer."""
+    return GitError(
+        f"git {shown} did not answer and was stopped; does its configuration, an ignore file or the folder lead to a "
+        "pipe, or to a disk that does not answer?"
+    )

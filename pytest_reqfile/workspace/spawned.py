@@ -1,31 +1,48 @@
 """A process that works while we import: started, and read when its answer is needed (issue 3.5).
 
-Nothing but os is imported here, not even typing: that alone takes as long as git takes to list a thousand files.
+Nothing but what every interpreter has loaded is imported here, not even typing: that alone takes as long as git takes
+to list a thousand files.
 """
 
 from __future__ import annotations
 
+import _thread
 import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+PATIENCE = 600.0
+"""Seconds that an answer is waited for: git takes minutes in the largest of repositories, and for ever at a pipe."""
+
 _STANDARD_ERROR = 2
 _KILL = 9  # signal takes five milliseconds to import
 
 
 class Spawned:
-    """A process without input, its output going to files that need nobody to read along."""
+    """A process without input, its output going to files that need nobody to read along.
 
-    __slots__ = ("_end", "_pid", "_sinks")
+    ``gave_up`` says that it was killed because it did not end within its patience.
+    """
 
-    def __init__(self, argv: tuple[str, ...], variables: Mapping[str, str], unignored: Iterable[int] = ()) -> None:
+    __slots__ = ("_end", "_patience", "_pid", "_sinks", "gave_up")
+
+    def __init__(
+        self,
+        argv: tuple[str, ...],
+        variables: Mapping[str, str],
+        unignored: Iterable[int] = (),
+        *,
+        patience: float = PATIENCE,
+    ) -> None:
         """Start it; it does what is usual on the signals of ``unignored``, which Python ignores.
 
         Raises OSError where there is no such program, ValueError for a NUL in ``argv``.
         """
         self._end: tuple[int, bytes, bytes] | None = None
+        self._patience = patience
+        self.gave_up = False
         self._sinks = [_sink(), _sink()]
         try:
             self._pid = self._start(argv, variables, unignored)
@@ -54,11 +71,11 @@ class Spawned:
     def ended(self) -> tuple[int, bytes, bytes]:
         """Wait for the end: the exit code, below zero for a signal, and what it wrote on stdout and stderr.
 
-        The same however often it is asked for.
+        The same however often it is asked for. What has not ended ``patience`` seconds after the first time is killed.
         """
         if self._end is None:
             try:
-                _, status = os.waitpid(self._pid, 0)
+                status = self._status()
             except BaseException:
                 self.drop()
                 raise
@@ -66,6 +83,24 @@ class Spawned:
             self._end = (os.waitstatus_to_exitcode(status), out, err)
             self._close()
         return self._end
+
+    def _status(self) -> int:
+        """A thread watches while we wait: it costs nothing where the process has ended, and delays nobody."""
+        ended, status = os.waitpid(self._pid, os.WNOHANG)
+        if not ended:
+            waiting = _thread.allocate_lock()
+            waiting.acquire()
+            _thread.start_new_thread(self._kill_late, (waiting,))
+            try:
+                _, status = os.waitpid(self._pid, 0)
+            finally:
+                waiting.release()
+        return status
+
+    def _kill_late(self, waiting: _thread.LockType) -> None:
+        if not waiting.acquire(timeout=self._patience):
+            self.gave_up = True
+            os.kill(self._pid, _KILL)
 
     def drop(self) -> None:
         """Nobody wants the answer any more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -149,8 +150,12 @@ def test_default_branch(repo: Repo) -> None:
         git.default_branch()
 
 
-def test_changed_paths(repo: Repo) -> None:
-    """spec/reqfile.md 5.2: committed, staged, unstaged, deleted, renamed and untracked, but not ignored."""
+def changed(repo: Repo, base: str) -> tuple[str, ...]:
+    return tuple(change.path for change in repo.workspace_git().tracked_changes(base))
+
+
+def test_tracked_changes(repo: Repo) -> None:
+    """spec/reqfile.md 5.2: committed, staged, unstaged, deleted, renamed; untracked ones apart, never ignored ones."""
     for name in ("kept", "edited", "gone", "renamed", "staged"):
         repo.write(name, f"{name}\n" * 9)
     repo.write(".gitignore", "ignored\n")
@@ -164,8 +169,9 @@ def test_changed_paths(repo: Repo) -> None:
     repo.git("add", "staged")
     repo.write("untracked")
     repo.write("ignored")
-    expected = ("committed", "edited", "fresh", "gone", "renamed", "staged", "untracked")
-    assert repo.workspace_git().changed_paths(base) == expected
+    expected = ("committed", "edited", "fresh", "gone", "renamed", "staged")
+    assert changed(repo, base) == expected
+    assert repo.workspace_git().untracked() == ("untracked",)
 
 
 def test_a_touched_file_is_not_changed(repo: Repo) -> None:
@@ -173,7 +179,7 @@ def test_a_touched_file_is_not_changed(repo: Repo) -> None:
     repo.write("file", "x")
     base = repo.commit()
     os.utime(repo.path("file"), (1, 1))
-    assert repo.workspace_git().changed_paths(base) == ()
+    assert changed(repo, base) == ()
 
 
 def test_configuration_cannot_bend_a_diff(repo: Repo) -> None:
@@ -192,13 +198,13 @@ def test_configuration_cannot_bend_a_diff(repo: Repo) -> None:
         "color.ui": "always",
     }.items():
         repo.git("config", key, value)
-    assert repo.workspace_git().changed_paths(base) == ("sub/ü",)
+    assert changed(repo, base) == ("sub/ü",)
     assert repo.snapshot().listed == (".gitattributes", "sub/ü")
 
 
 def test_commits_are_taken_as_object_ids_only(repo: Repo) -> None:
     """Whoever has a name resolves it first; a name here is a bug of ours."""
-    for ask in (repo.workspace_git().changed_paths, repo.workspace_git().tree_files):
+    for ask in (repo.workspace_git().tracked_changes, repo.workspace_git().tree_files):
         with pytest.raises(ValueError, match="resolve the revision first"):
             ask("main")
 
@@ -289,3 +295,22 @@ def test_the_index_of_a_commit_is_that_of_its_hook(repo: Repo, tmp_path: Path) -
 
     assert staged(str(repo.root / ".git/index.lock")) == staged(".git/index.lock") == ["a"]
     assert staged(str(tmp_path / "index")) == staged(".git/nowhere") == staged("") == []
+
+
+@pytest.mark.parametrize("key", ["include.path", "core.excludesFile"])
+def test_a_git_that_never_answers_is_given_up(repo: Repo, key: str) -> None:
+    """A pipe that nobody writes to, where git reads its configuration or what to ignore: an error that names the call.
+
+    Both for calls that run in the background and for those that go through GitPython.
+    """
+    pipe = repo.root.parent / "pipe"
+    os.mkfifo(pipe)
+    with (repo.root / ".git" / "config").open("a", encoding="utf-8") as config:
+        section, name = key.split(".")
+        config.write(f"[{section}]\n\t{name} = {pipe}\n")
+    git = Git(repo.root, repo.environment, patience=0.3)
+    begun = time.monotonic()
+    for ask in (git.untracked, lambda: git.run(("ls-files", "-z", "--others", "--exclude-standard"))):
+        with pytest.raises(GitError, match=r"^git ls-files -z --others --exclude-standard did not answer and was stop"):
+            ask()
+    assert time.monotonic() - begun < 30

@@ -47,6 +47,15 @@ def test_a_signal_is_a_negative_code() -> None:
     assert shell("kill -TERM $$").ended()[0] == -signal.SIGTERM
 
 
+def test_what_does_not_end_is_killed() -> None:
+    """After its patience, counted from when somebody waits; what ends in time was not given up."""
+    late = Spawned(("sleep", "600"), HERE, patience=0.2)
+    assert late.ended() == late.ended() == (-signal.SIGKILL, b"", b"")
+    assert late.gave_up
+    slow = Spawned(("sh", "-c", "sleep 0.2; echo done"), HERE, patience=60)
+    assert (slow.ended(), slow.gave_up) == ((0, b"done\n", b""), False)
+
+
 def test_python_ignores_what_the_process_need_not() -> None:
     """SIGPIPE does to it what it does to any program where that is asked for."""
     script = 'kill -PIPE $$; echo "still here"'
