@@ -22,7 +22,8 @@ from pytest_reqfile.lock.remotes import remote_sources
 from pytest_reqfile.lock.renew import LockRequest, Renewed, UnresolvedError, renew_lock
 from pytest_reqfile.lock.requirements import check_requirements, renew_requirements, requirements_lock
 from pytest_reqfile.lock.roles import RenderRole
-from pytest_reqfile.lock.statement import EditedLockError, signable_subject, statement, subject_line
+from pytest_reqfile.lock.statement import signable_subject, statement, subject_line
+from pytest_reqfile.lock.toptree import EditedLockError
 from pytest_reqfile.lock.values import ENTRY_TABLES, Lock
 from pytest_reqfile.lock.vouching import must_exist, vouched
 from pytest_reqfile.project.load import load_project

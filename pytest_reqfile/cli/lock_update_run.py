@@ -18,7 +18,7 @@ from pytest_reqfile.lock.majors import Major, majors_of
 from pytest_reqfile.lock.opening import lock_file
 from pytest_reqfile.lock.scan_settings import scan_settings
 from pytest_reqfile.lock.standing import Standing, look_up, range_sources
-from pytest_reqfile.lock.toptree import tree_of
+from pytest_reqfile.lock.toptree import EditedLockError, refuse_edited
 from pytest_reqfile.lock.update import Consent, Moved, Plan, move_pins, plan_update
 from pytest_reqfile.lock.update_report import UpdateReport
 from pytest_reqfile.lock.values import EntryTable, Lock
@@ -34,10 +34,6 @@ from pytest_reqfile.workspace.walk import Walk
 
 REFUSED: Final = 2
 NOTHING: Final = "nothing was written"
-EDITED: Final = (
-    "the tree digest does not match the pins in {name}; it was edited by hand. Nothing was written: look at "
-    "`reqfile lock --diff`, then run `reqfile lock`"
-)
 
 
 def run_update(arguments: argparse.Namespace, terminal: Terminal) -> int:
@@ -69,9 +65,10 @@ class _Update:
 
     def run(self) -> int:
         flags = self._flags
-        if self._lock is not None and self._lock.has_content_pins and self._lock.tree != tree_of(self._lock):
-            # A new tree digest over its pins would make the edit look as if it had been locked.
-            self._terminal.error(EDITED.format(name=self._file.name))
+        try:
+            refuse_edited(self._lock, self._file.name)
+        except EditedLockError as error:
+            self._terminal.error(str(error))
             return REFUSED
         standings = self._look_up(self._config, flags.names, flags.kind)
         if not flags.major:

@@ -16,7 +16,7 @@ from pytest_reqfile.lock.remote_pins import covers
 from pytest_reqfile.lock.remotes import remote_sources, table_of
 from pytest_reqfile.lock.roles import pin_roles, wanted_roles
 from pytest_reqfile.lock.served import KEPT, may_be_served
-from pytest_reqfile.lock.toptree import tree_of
+from pytest_reqfile.lock.toptree import refuse_edited, tree_of
 from pytest_reqfile.lock.unpinned import unpinned_files, unpinned_keys
 from pytest_reqfile.lock.values import Entry, EntryTable, Lock, ordered
 from pytest_reqfile.project.selection import select
@@ -59,6 +59,11 @@ class LockRequest:
     def is_partial(self) -> bool:
         return bool(self.names) or self.kind is not None
 
+    @property
+    def keeps_pins(self) -> bool:
+        """Whether some pins stay as they are without a look at what they pin."""
+        return self.is_partial or self.content_only
+
     def asks_for_served(self, name: str) -> bool:
         """Whether a served skill is to be pinned anew; ``content_only`` is about those of local skills, too."""
         return self.kind in {None, "served"} and (not self.names or name in self.names)
@@ -91,10 +96,13 @@ def renew_lock(
     """The lock that ``request`` makes of ``current``; ``tools`` must hash without a cache.
 
     Raises ``FormatError`` for content that is wrong, ``UsageError`` for names nobody has, for a profile that is not
-    defined and for denied digests (AR717), ``UnresolvedError`` for remote sources. Nothing is written.
+    defined and for denied digests (AR717), ``UnresolvedError`` for remote sources, ``EditedLockError`` where pins
+    are to be kept of which somebody edited some. Nothing is written.
     """
     if problems := tuple(content_problems(project)):
         raise FormatError(problems)
+    if request.keeps_pins:
+        refuse_edited(current, LOCK_NAME)
     _refuse_unknown(project, current, request)
     _refuse_undefined(project, request, current)
     lock = _with_entries(project, current or Lock(), request, tools, resolve)

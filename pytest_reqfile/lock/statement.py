@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pytest_reqfile.errors import ReqfileError
-from pytest_reqfile.lock.toptree import HASH_VERSION, SUBJECT_TYPE, Subject, subject_of
+from pytest_reqfile.lock.toptree import HASH_VERSION, SUBJECT_TYPE, EditedLockError, Subject, subject_of
 from pytest_reqfile.lock.values import Lock
 from pytest_reqfile.syntax.gojson import indented
 
@@ -14,10 +14,6 @@ SCHEMA_VERSION: Final = 1
 
 class NothingToSignError(ReqfileError):
     """There is no lock, or it pins no content."""
-
-
-class EditedLockError(ReqfileError):
-    """The lock's tree digest does not belong to its pins."""
 
 
 def signable_subject(lock: Lock | None, name: str) -> Subject:

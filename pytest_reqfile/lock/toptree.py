@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from pytest_reqfile.errors import ReqfileError
 from pytest_reqfile.lock.digest import digest_text, encoded, lp, lp_text, u64
 from pytest_reqfile.lock.values import ENTRY_TABLES, Approval, Deny, Entry, EntryTable, Lock, ordered
 
@@ -36,6 +37,19 @@ def top_tree(rows: Iterable[Row]) -> str:
 def tree_of(lock: Lock) -> str:
     """The tree digest of a lock's own pins, whatever its ``tree`` says."""
     return top_tree(rows_of(lock))
+
+
+class EditedLockError(ReqfileError):
+    """The lock's tree digest does not belong to its pins."""
+
+
+def refuse_edited(lock: Lock | None, name: str) -> None:
+    """Raise EditedLockError where keeping pins would hide that somebody edited them: a new tree digest covers them."""
+    if lock is not None and lock.has_content_pins and lock.tree != tree_of(lock):
+        raise EditedLockError(
+            f"the tree digest does not match the pins in {name}; it was edited by hand. Nothing was written: look at "
+            "`reqfile lock --diff`, then run `reqfile lock`"
+        )
 
 
 def rows_of(lock: Lock) -> Iterator[Row]:

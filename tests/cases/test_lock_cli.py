@@ -443,6 +443,19 @@ def test_a_check_of_two_roles(project: LockProject) -> None:
     assert (done.code, done.err) == (1, 'error: role "ghost" is not pinned in the lock\n')
 
 
+def test_what_keeps_pins_refuses_edited_ones(project: LockProject) -> None:
+    """A new tree digest over pins that nobody looked at would make an edit look as if it had been locked."""
+    entry = Entry(name="pack", source=".ai-rulez/skills/pack/SKILL.md", commit="", digest="sha256:1")
+    lock = replace(project.lock(), served=(entry,))
+    project.save(replace(lock, tree=tree_of(lock), served=(replace(entry, digest="sha256:2"),)))
+    before = _bytes(project)
+    for arguments in (("--content-only",), ("pack",), ("--kind", "served")):
+        done = project.repo.run("lock", *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith("error: the tree digest does not match the pins in ai-rulez.lock; it was edited by")
+        assert _bytes(project) == before
+
+
 def test_served_entries_are_carried(project: LockProject) -> None:
     """And said to be unchecked, by write, check and diff, since their bytes take a generator (design 3)."""
     entry = Entry(name="pack", source=".ai-rulez/skills/pack/SKILL.md", commit="", digest="sha256:1")
