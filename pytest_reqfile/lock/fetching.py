@@ -29,6 +29,7 @@ BYTES_VARIABLE: Final = "AI_RULEZ_MAX_CLONE_BYTES"
 FILES_VARIABLE: Final = "AI_RULEZ_MAX_CLONE_FILES"
 _LONGEST_REF: Final = 4096
 _REF_SHOWN: Final = 100
+_SHA_256: Final = 64
 _CONTROL: Final = frozenset(map(chr, (*range(0x20), 0x7F)))
 Answers = dict[tuple[str, ...], object]
 """What remotes have said in this run, by what they were asked; failures, too."""
@@ -86,8 +87,10 @@ class Fetcher:
         too large, or may not be written.
         """
         place, part = self._place(source), self._part(source)
-        if not is_commit(commit):
-            raise GitError(f'{place.shown}: "{commit}" is no commit id')
+        try:
+            _refuse_foreign(commit)
+        except GitError as error:
+            raise GitError(f"{place.shown}: {error}") from error
         key = ("tree", place.key, commit, part.name)
         return self._once(key, lambda: self._fetch(place, commit, part), place)
 
@@ -116,10 +119,11 @@ class Fetcher:
         if len(ref) > _LONGEST_REF or not _CONTROL.isdisjoint(ref):  # git has none like it, and could not be asked
             raise GitError(_no_such(ref))
         lines = self._reach(place).references(place.url, *names).split("\n")
-        found = {name: oid for oid, _, name in (line.partition("\t") for line in lines) if is_commit(oid)}
+        found = {name: oid for oid, _, name in (line.partition("\t") for line in lines)}
         commit = next((found[name] for name in names if name in found), None)
         if commit is None:
             raise GitError(_no_such(ref))
+        _refuse_foreign(commit)
         return commit
 
     def _once(self, key: tuple[str, ...], ask: Callable[[], _Answer], place: RemotePlace) -> _Answer:
@@ -155,6 +159,13 @@ class Fetcher:
             max_bytes=_limit(self._environment, BYTES_VARIABLE, MAX_BYTES),
             max_files=_limit(self._environment, FILES_VARIABLE, MAX_FILES),
         )
+
+
+def _refuse_foreign(commit: str) -> None:
+    if len(commit) == _SHA_256 and not set(commit) - set("0123456789abcdef"):
+        raise GitError("it names commits by SHA-256, which a lock cannot record here")
+    if not is_commit(commit):
+        raise GitError(f'"{commit}" is no commit id')
 
 
 def _no_such(ref: str) -> str:

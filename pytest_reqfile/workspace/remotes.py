@@ -109,7 +109,9 @@ class Remotes:
             raise GitError(f"could not run git: {done.launch_error}")
         if done.timed_out:
             raise GitError(f"{self.shown(url)} did not answer within {seconds:g} seconds")
-        if done.exit != 0 or done.dropped:
+        if done.dropped:
+            raise GitError(f"{self.shown(url)} answers with more than {_LISTING_LIMIT // 1024**2} MiB")
+        if done.exit != 0:
             said = os.fsdecode(done.stderr).strip() or f"git ended with {_ending(done.exit, done.signal)}"
             raise GitError(self.shown(said))
         return done.stdout

@@ -99,6 +99,23 @@ def test_a_link_is_no_content_folder(taker: Taker, remote: Remote) -> None:
         taker.fetcher().tree(source_of(source=remote.url), commit)
 
 
+def test_ids_by_sha_256(taker: Taker, tmp_path: Path) -> None:
+    """Such a repository is told as what it is: it has a default branch, and tags."""
+    place = tmp_path / "sha256"
+    taker.repo.git("init", "-q", "--object-format=sha256", str(place))
+    for arguments in (("commit", "-q", "--allow-empty", "-m", "x"), ("tag", "v1.0.0")):
+        taker.repo.git("-C", str(place), *arguments)
+    url, fetcher = f"file://{place}", taker.fetcher()
+    told = f"{url}: it names commits by SHA-256, which a lock cannot record here"
+    with pytest.raises(GitError) as caught:
+        fetcher.commit_of(source_of(source=url))
+    assert str(caught.value) == told
+    (tag,) = fetcher.tags(source_of(source=url))
+    with pytest.raises(GitError) as caught:
+        fetcher.tree(source_of(source=url), tag.commit)
+    assert str(caught.value) == told
+
+
 @pytest.mark.case("lock:K6")
 @pytest.mark.parametrize(
     ("ref", "full"),

@@ -66,3 +66,11 @@ def test_one_commit_without_its_history(repo: Repo, tmp_path: Path) -> None:
     assert repo.execute("git", f"--git-dir={store}", "for-each-ref").out == ""
     with pytest.raises(GitError, match=r"not our ref|no such remote ref|unadvertised"):
         Remotes(environment=repo.environment).fetch_alone(store, f"file://{repo.root}", "1" * 40, 10_000)
+
+
+def test_a_listing_without_end(repo: Repo, seen: Path) -> None:
+    """It is told as what it is; a part of it is no answer."""
+    (seen / "bin/git").write_text("#!/bin/sh\nhead -c 68000000 /dev/zero\n")
+    with pytest.raises(GitError) as refused:
+        Remotes(environment=Environment(variables=repo.variables)).tags("https://me:secret@h/r")
+    assert str(refused.value) == "https://h/r answers with more than 64 MiB"
