@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 AddCommand = Callable[..., argparse.ArgumentParser]
-AddOptions = Callable[[argparse.ArgumentParser], None]
 
 
 def add_eval_options(parser: argparse.ArgumentParser) -> None:

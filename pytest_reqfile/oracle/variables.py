@@ -17,11 +17,10 @@ _SHELLS: Final = ("/bin/bash", "/usr/bin/bash")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shell:
-    """The shell of string commands. ``version`` is its own first line; ``is_bash`` whether bashisms work."""
+    """The shell of string commands. ``version`` is its own first line."""
 
     path: str
     version: str
-    is_bash: bool
 
 
 def command_variables(
@@ -64,8 +63,8 @@ def find_shell(env: Environment) -> Shell:
     for name in (*_SHELLS, "bash"):
         path = find_program(name, search)
         if path is not None:
-            return Shell(path=path, version=first_line_of(path, "--version"), is_bash=True)
-    return Shell(path=find_program("sh", search) or "/bin/sh", version="", is_bash=False)
+            return Shell(path=path, version=first_line_of(path, "--version"))
+    return Shell(path=find_program("sh", search) or "/bin/sh", version="")
 
 
 def _is_outside(folder: str, root: Path) -> bool:

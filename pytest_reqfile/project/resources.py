@@ -115,11 +115,6 @@ def loose_entries(item: Item, config: Config, *, in_git: bool) -> tuple[Problem,
     )
 
 
-def is_excluded(name: str, patterns: Iterable[str]) -> bool:
-    """Whether bundle patterns drop the resource ``name``; the last one that matches decides (spec/lock.md 3.1)."""
-    return Excluder(patterns).drops(name)
-
-
 class Excluder:
     """Bundle patterns; what one part of a path matches is found out once, however many files share it."""
 

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from pytest_reqfile.errors import FileError, FormatError, Problem
 from pytest_reqfile.outcome import Location
 from pytest_reqfile.reqfile.catalog import Catalog
-from pytest_reqfile.reqfile.labels import FILES_FOLDER, Expected, Label, label_of_folder, read_label
+from pytest_reqfile.reqfile.labels import FILES_FOLDER, Label, label_of_folder, read_label
 from pytest_reqfile.reqfile.values import Requirement
 from pytest_reqfile.syntax.slugs import slugs
 from pytest_reqfile.workspace.paths import folder_of
@@ -27,9 +27,6 @@ Layout = Literal["named", "described"]
 """``named``: the label is in the folder's name, as in edition 0.1; ``described``: it is in example.yaml."""
 _NAMED: Final[Layout] = "named"
 _DESCRIBED: Final[Layout] = "described"
-
-Coverage = Literal["none", "violations only", "correct only", "both"]
-"""Which classes of examples a requirement has: without one of them catches, or false alarms, are not measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,16 +86,6 @@ def usable(examples: Iterable[Example | BrokenExample]) -> tuple[Example, ...]:
     if problems:
         raise FormatError(problems)
     return tuple(example for example in found if isinstance(example, Example))
-
-
-def coverage(examples: Iterable[Example | BrokenExample]) -> Coverage:
-    """Which classes the examples cover; broken ones cover none."""
-    labels: set[Expected] = {example.label.expected for example in examples if isinstance(example, Example)}
-    if len(labels) == 2:
-        return "both"
-    if not labels:
-        return "none"
-    return "violations only" if "violation" in labels else "correct only"
 
 
 def examples_folder(folder: str, identifier: str) -> str:

@@ -160,20 +160,16 @@ class Git:
             raise GitError(f"cannot read origin/HEAD: {reply.err}")
         return os.fsdecode(reply.out).strip() or None
 
-    def tracked_changes(self, commit: str) -> tuple[TrackedChange, ...]:
-        """Every path that differs between ``commit`` and the working tree, untracked ones left out; byte order.
+    def start_changes(self, commit: str) -> GitCall:
+        """Let git compare ``commit`` (an object id) with the working tree, for ``read_changes`` later."""
+        return self.start(*thread_options(), *_RAW_DIFF, END_OF_OPTIONS, _object_id(commit), "--")
+
+    def read_changes(self, call: GitCall) -> tuple[TrackedChange, ...]:
+        """The answer of ``start_changes``: every path that differs, untracked ones left out; byte order.
 
         Committed, staged, unstaged and deleted alike; a rename is a deletion and an addition (spec/reqfile.md 5.2).
         Submodules are no files, so what happens inside of them is not looked at.
         """
-        return self.read_changes(self.start_changes(commit))
-
-    def start_changes(self, commit: str) -> GitCall:
-        """Let git begin with ``tracked_changes``, for ``read_changes`` later."""
-        return self.start(*thread_options(), *_RAW_DIFF, END_OF_OPTIONS, _object_id(commit), "--")
-
-    def read_changes(self, call: GitCall) -> tuple[TrackedChange, ...]:
-        """The answer of ``start_changes``."""
         return _tracked_changes(_checked(("diff",), call.reply()))
 
     def before_commit(self) -> Git:

@@ -192,7 +192,7 @@ class IsolatedWorkspace:
                 json.dump({**plan, "status": str(status)}, stream)
         except OSError as error:
             reason = f"cannot write to the scratch space in {self._scratch.parent}: {error.strerror}"
-            return IsolatedRun(result=CommandResult(argv_text="", launch_error=reason), prevented=reason)
+            return IsolatedRun(result=CommandResult(launch_error=reason), prevented=reason)
         result = run_command(
             (sys.executable, "-I", "-S", str(_INIT), str(plan_path)),
             cwd=Path("/"),

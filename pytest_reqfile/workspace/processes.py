@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import shlex
 import subprocess
 import threading
 import time
@@ -38,10 +37,9 @@ class CommandResult:
     """How a command ended: by exactly one of ``exit``, ``signal``, ``timed_out``, ``cancelled`` and ``launch_error``.
 
     ``stdout`` (stderr included if merged) and ``stderr`` are within the limit; ``dropped`` and ``dropped_stderr`` count
-    the bytes beyond it. ``seconds`` is the time it took, ``argv_text`` the command as a shell would take it.
+    the bytes beyond it. ``seconds`` is the time it took.
     """
 
-    argv_text: str
     exit: int | None = None
     signal: int | None = None
     timed_out: bool = False
@@ -149,21 +147,19 @@ def _run(  # noqa: PLR0913, PLR0917 - the facts of run_command
     cancel: Cancellation | None,
 ) -> CommandResult:
     started = time.monotonic()
-    text = shlex.join(argv)
     if cancel is not None and cancel.is_set():
-        return CommandResult(argv_text=text, cancelled=True)
+        return CommandResult(cancelled=True)
     token = os.urandom(16).hex()
     try:
         process = _start(argv, cwd, env.updated({COOKIE: _cookie(env, token)}), merge, stdin)
     except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
-        return CommandResult(argv_text=text, launch_error=_launch_error(error), seconds=time.monotonic() - started)
+        return CommandResult(launch_error=_launch_error(error), seconds=time.monotonic() - started)
     streams = tuple(_Stream(pipe, limit, keep) for pipe in (process.stdout, process.stderr) if pipe is not None)
     deadline = None if timeout is None else started + timeout
     end = _finish(process, ProcessTree(leader=process.pid, token=token), streams, _Patience(deadline, grace), cancel)
     out, err = streams[0], streams[1] if len(streams) > 1 else None
     code = process.returncode if end == "ended" else None
     return CommandResult(
-        argv_text=text,
         exit=code if code is not None and code >= 0 else None,
         signal=-code if code is not None and code < 0 else None,
         timed_out=end == "timed_out",

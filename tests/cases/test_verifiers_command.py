@@ -167,7 +167,7 @@ def test_request() -> None:
 
     def answer(request: Request) -> CommandResult:
         seen.append(request)
-        return CommandResult(argv_text="", exit=0)
+        return CommandResult(exit=0)
 
     command = Command(argv=("tool", "--x"), timeout_s=500)
     verdict = _evaluate(answer, command, command_env=("EXTRA_FLAG",), max_timeout_s=7)

@@ -14,7 +14,7 @@ COPY = Isolation(mode="copy", enforced="detect-only", network="on")
 
 def ended(code: int, expected: int, output: bytes = b"", isolation: Isolation = OVERLAY) -> Ending:
     """The verdict on a shell command that exited."""
-    run = IsolatedRun(result=CommandResult(argv_text="x", exit=code, stderr=output))
+    run = IsolatedRun(result=CommandResult(exit=code, stderr=output))
     return classify(run, expected, "x", isolation, shell=True)
 
 
@@ -51,19 +51,19 @@ def test_an_expected_failure_for_the_wrong_reason_is_doubted() -> None:
 
 def test_a_failed_isolation_is_no_verdict_on_the_command() -> None:
     """Whatever the exit code was."""
-    run = IsolatedRun(result=CommandResult(argv_text="x", exit=0), prevented="mount: no")
+    run = IsolatedRun(result=CommandResult(exit=0), prevented="mount: no")
     ending = classify(run, 0, "x", OVERLAY, shell=True)
     assert (ending.blocked, ending.explanation) == ("isolation-missing", "the isolation failed: mount: no")
 
 
 def test_what_could_not_be_launched_is_blocked() -> None:
     """Our own interpreter would have to be gone."""
-    run = IsolatedRun(result=CommandResult(argv_text="x", launch_error="No such file or directory"))
+    run = IsolatedRun(result=CommandResult(launch_error="No such file or directory"))
     assert classify(run, 0, "x", OVERLAY, shell=True).blocked == "spawn-error"
 
 
 @pytest.mark.parametrize(("number", "name"), [(11, "SIGSEGV"), (36, "signal 36"), (200, "signal 200")])
 def test_signals_are_named(number: int, name: str) -> None:
     """Also those that have no name."""
-    run = IsolatedRun(result=CommandResult(argv_text="x", signal=number))
+    run = IsolatedRun(result=CommandResult(signal=number))
     assert classify(run, 0, "x", OVERLAY, shell=True).signal == name

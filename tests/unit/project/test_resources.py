@@ -8,7 +8,7 @@ import pytest
 
 from pytest_reqfile.project.load import load_project
 from pytest_reqfile.project.places import project_at
-from pytest_reqfile.project.resources import DEFAULT_EXCLUDES, GitView, is_excluded, list_resources, loose_folders
+from pytest_reqfile.project.resources import DEFAULT_EXCLUDES, Excluder, GitView, list_resources, loose_folders
 from pytest_reqfile.project.values import Project
 from tests.support import Repo
 from tests.support.projects import HEAD, ProjectFolder, texts
@@ -59,7 +59,7 @@ def test_only_the_bundled_folders(tmp_path: Path) -> None:
 )
 def test_bundle_patterns(patterns: tuple[str, ...], name: str, excluded: bool) -> None:
     """Slash-less ones match any segment, others the path or a leading folder; the last match decides."""
-    assert is_excluded(name, (*DEFAULT_EXCLUDES, *patterns)) is excluded
+    assert Excluder((*DEFAULT_EXCLUDES, *patterns)).drops(name) is excluded
 
 
 def test_bundle_exclude_is_for_own_content(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pytest_reqfile.outcome import Outcome, from_wire, to_wire
 from pytest_reqfile.reqfile.example_outcomes import evaluate_example, evaluate_examples
 from pytest_reqfile.reqfile.example_run import ExampleContext
-from pytest_reqfile.reqfile.examples import BrokenExample, Example, coverage, read_examples
+from pytest_reqfile.reqfile.examples import BrokenExample, Example, read_examples
 from pytest_reqfile.reqfile.repository import Repository, open_repository
 from pytest_reqfile.reqfile.values import Requirement
 from tests.support import Repo
@@ -115,19 +115,6 @@ def test_examples_in_parallel_keep_their_order(finding: Repo) -> None:
     cases = [(requirement, example) for example in examples if isinstance(example, Example)]
     found = evaluate_examples(cases, context, workers=4)
     assert [outcome.check for outcome in found] == [f"examples/ok-{number}" for number in range(4)]
-
-
-def test_coverage(finding: Repo) -> None:
-    """Which classes of labels there are; a broken example is none."""
-    assert coverage(opened(finding)[2]) == "none"
-    finding.write(f"{EXAMPLES}/odd/a.txt")
-    assert coverage(opened(finding)[2]) == "none"
-    finding.write(f"{EXAMPLES}/ok-a/a.txt")
-    assert coverage(opened(finding)[2]) == "correct only"
-    finding.write(f"{EXAMPLES}/violation-a/a.txt")
-    assert coverage(opened(finding)[2]) == "both"
-    finding.delete(f"{EXAMPLES}/ok-a")
-    assert coverage(opened(finding)[2]) == "violations only"
 
 
 def test_a_file_where_the_examples_should_be_is_an_error(finding: Repo) -> None:

@@ -151,7 +151,8 @@ def test_default_branch(repo: Repo) -> None:
 
 
 def changed(repo: Repo, base: str) -> tuple[str, ...]:
-    return tuple(change.path for change in repo.workspace_git().tracked_changes(base))
+    git = repo.workspace_git()
+    return tuple(change.path for change in git.read_changes(git.start_changes(base)))
 
 
 def test_tracked_changes(repo: Repo) -> None:
@@ -204,7 +205,7 @@ def test_configuration_cannot_bend_a_diff(repo: Repo) -> None:
 
 def test_commits_are_taken_as_object_ids_only(repo: Repo) -> None:
     """Whoever has a name resolves it first; a name here is a bug of ours."""
-    for ask in (repo.workspace_git().tracked_changes, repo.workspace_git().tree_files):
+    for ask in (repo.workspace_git().start_changes, repo.workspace_git().tree_files):
         with pytest.raises(ValueError, match="resolve the revision first"):
             ask("main")
 
