@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 
 import pytest
 
 from pytest_reqfile.errors import FormatError
-from pytest_reqfile.lock.declared import inline_verifier_json, table_json
+from pytest_reqfile.lock.declared import inline_verifier_json, settings_json, table_json
 from pytest_reqfile.lock.digest import TreeKind, file_leaf, tree_digest
 from pytest_reqfile.syntax.gojson import go_json, indented
 from pytest_reqfile.syntax.nodes import Node
 from pytest_reqfile.syntax.toml import read_toml
+from tests.support.projects import ProjectFolder
 
 UTC = datetime.UTC
 PLUS_2 = datetime.timezone(datetime.timedelta(hours=2))
@@ -107,6 +109,22 @@ def test_known_answer_of_a_file_table() -> None:
     )
     assert _digest("verifier", "verifier.json", found) == (
         "sha256:b13c43206759f1a9c4fda7956d0e66d2c18d36a3880954cb915adba2aa52d606"
+    )
+
+
+@pytest.mark.case("verifiers:D-36")
+def test_known_answer_of_settings(tmp_path: Path) -> None:
+    """spec/verifiers.md 12: keys in the order of the struct, what is zero left out."""
+    project = ProjectFolder(
+        tmp_path,
+        '[verifiers_settings]\ntrust_exec_from = ["corp"]\nwarn_dead = false\nmax_timeout_s = 60\n'
+        '[[includes]]\nname = "corp"\nsource = "vendor"\n',
+    )
+    project.write("vendor/rules/a.md")
+    found = dict(settings_json(project.load().config))
+    assert found == {"verifiers-settings": '{"max_timeout_s":60,"trust_exec_from":["corp"]}'}
+    assert _digest("settings", "verifiers-settings.json", found["verifiers-settings"]) == (
+        "sha256:0772a56407258e0c8b1d826fe82e03746c9982f9b76985d9872f29c8c7dc44be"
     )
 
 

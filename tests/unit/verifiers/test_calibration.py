@@ -181,6 +181,26 @@ def test_the_digest_is_over_go_json(bench: Workbench) -> None:
     assert spec_digest(spec, PROMPT) == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
+PUBLISHED = "verifier-llm/v1"
+"""The prompt that the published vectors speak of; ours has a version of its own."""
+
+
+@pytest.mark.case("verifiers:D-36")
+def test_the_published_spec_digest(bench: Workbench) -> None:
+    """spec/verifiers.md 12: a checklist of one item, one glob, nothing left out."""
+    bench.spec(head("x", when="app/**/*.py") + predicate("llm", checklist=["Errors name the input."]))
+    (spec,) = bench.declarations().specs
+    assert spec_digest(spec, PUBLISHED) == "sha256:e33a9b9c9fab965943df57354023120982417b51c5a47859fae22c267f3c9034"
+
+
+@pytest.mark.case("verifiers:D-36")
+def test_the_published_digests_of_examples(bench: Workbench) -> None:
+    """spec/verifiers.md 12: of one example, and of none."""
+    spec = verifier(bench, predicate("llm", checklist=ITEMS) + example("ok", "pass", {"app/a.py": "x\n"}))
+    assert examples_digest(spec.examples) == "sha256:a2e5745fb2c9851b3bb85ef6e515dac1a01dc128a89d560223597e7c7756bfd2"
+    assert examples_digest(()) == "sha256:74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b"
+
+
 def test_every_kind_of_leaf_is_covered(bench: Workbench) -> None:
     """Any edit of a member beside the checklist is another tree."""
     members: list[dict[str, dict[str, object]]] = [

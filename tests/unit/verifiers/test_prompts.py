@@ -13,6 +13,7 @@ from pytest_reqfile.verifiers.prompts import fence_token, user_text
 
 
 @pytest.mark.case("verifiers:D-36")
+@pytest.mark.case("verifiers:D-36")
 def test_token() -> None:
     """The token of the published example."""
     assert fence_token("1. Errors name the input.\n", "FILE app/a.py\nL1+ x = 1\n\n") == "1974773328707f8239bd33f9"
