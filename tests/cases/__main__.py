@@ -1,16 +1,23 @@
 """``python -m tests.cases ID``: the cases that show requirement ID, as a JUnit report on stdout.
 
 What Reqfile.yaml at the root runs for each requirement of the project itself.
+``python -m tests.cases --untested FILE…`` prints the case ids of conformance tables (``reqfile.md``, ``verifiers.md``,
+``lock.md``) that no test carries, by what pytest collects.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
+from contextlib import redirect_stdout
 from pathlib import Path
 
+import pytest
+
 FOLDER = Path(__file__).parent
+_ROW = re.compile(r"^[*|] *([A-Z]\d*(?:[.-]\w+)?'?)(?=[ |])", re.MULTILINE)
 
 
 def main(identifier: str) -> int:
@@ -25,5 +32,29 @@ def main(identifier: str) -> int:
     return done.returncode
 
 
+class _Carried:
+    """The ``case`` marks of everything that is collected."""
+
+    def __init__(self) -> None:
+        self.cases: set[str] = set()
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        self.cases.update(str(mark.args[0]) for mark in item.iter_markers("case"))
+
+
+def untested(files: list[str]) -> int:
+    """Print ``TABLE:ID`` for each case that no test carries; 1 if there are any."""
+    carried = _Carried()
+    with redirect_stdout(sys.stderr):
+        code = pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", str(FOLDER.parent)], plugins=[carried])
+    if code != pytest.ExitCode.OK:
+        return int(code)
+    tables = [Path(file) for file in files]
+    known = [f"{table.stem}:{row}" for table in tables for row in _ROW.findall(table.read_text("utf-8"))]
+    missing = [case for case in known if case not in carried.cases]
+    print(f"{len(known) - len(missing)} of {len(known)} cases have a test", *missing, sep="\n")
+    return 1 if missing else 0
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(untested(sys.argv[2:]) if sys.argv[1] == "--untested" else main(sys.argv[1]))
