@@ -1,6 +1,7 @@
 """``python -m tests.cases ID``: the cases that show requirement ID, as a JUnit report on stdout.
 
-What Reqfile.yaml at the root runs for each requirement of the project itself.
+What Reqfile.yaml at the root runs for each requirement of the project itself. Only modules that name a case of the
+requirement are imported: all of them would take longer than most requirements' cases.
 ``python -m tests.cases --untested FILE…`` prints the case ids of conformance tables (``reqfile.md``, ``verifiers.md``,
 ``lock.md``) that no test carries, by what pytest collects.
 """
@@ -16,8 +17,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases.conftest import REQUIREMENTS
+
 FOLDER = Path(__file__).parent
 _ROW = re.compile(r"^[*|] *([A-Z]\d*(?:[.-]\w+)?'?)(?=[ |])", re.MULTILINE)
+
+
+def modules(identifier: str) -> list[Path]:
+    """The test modules that name a case of the requirement."""
+    (letter,) = (letter for letter, requirement in REQUIREMENTS.items() if requirement == identifier)
+    return [file for file in sorted(FOLDER.glob("test_*.py")) if f'"reqfile:{letter}' in file.read_text("utf-8")]
 
 
 def main(identifier: str) -> int:
@@ -25,7 +34,8 @@ def main(identifier: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         chosen = ("-m", f"requirement(id='{identifier}')", "-o", "junit_family=xunit1", f"--junitxml={report}")
-        command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, str(FOLDER))
+        files = map(str, modules(identifier))
+        command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, *files)
         done = subprocess.run(command, stdout=sys.stderr, check=False)
         if report.exists():
             print(report.read_text("utf-8"))
