@@ -23,7 +23,7 @@ from pytest_reqfile.lock.renew import LockRequest, Renewed, UnresolvedError, ren
 from pytest_reqfile.lock.requirements import check_requirements, renew_requirements, requirements_lock
 from pytest_reqfile.lock.roles import RenderRole
 from pytest_reqfile.lock.statement import signable_subject, statement, subject_line
-from pytest_reqfile.lock.toptree import EditedLockError
+from pytest_reqfile.lock.toptree import EditedLockError, refuse_edited
 from pytest_reqfile.lock.values import ENTRY_TABLES, Lock
 from pytest_reqfile.lock.vouching import must_exist, vouched
 from pytest_reqfile.project.load import load_project
@@ -189,6 +189,8 @@ class _Run:
 
         resolver = open_resolver(project, environment, tools.hasher, self._fetcher(project))
         renewed = renew_lock(project, current, request, tools, resolver)
+        if resolver.keeps_unseen:
+            refuse_edited(current, file.name)
         lines, refused = scan_new_pins(project, environment, current, renewed.lock, accepted=flags.accept_findings)
         for line in lines:
             self._terminal.note(_line(line))

@@ -74,6 +74,8 @@ def uncovered(source: Source, lock: Lock | None) -> str | None:
     if not covers(entry, source):
         field = "url" if source.table == "skill_sources" else "source"
         return f"lock is stale: {field}, path or ref changed since it was written"
+    if not is_full_commit(entry.commit):  # nothing could ever be compared with it
+        return f'the lock records "{entry.commit}", which is no commit id; run `reqfile lock`'
     if is_full_commit(source.ref) and entry.commit != source.ref:
         return f"ref is pinned to {source.ref} but the lock records commit {entry.commit}; run `reqfile lock`"
     return None

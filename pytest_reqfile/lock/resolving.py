@@ -47,7 +47,8 @@ class Resolver:
 
     A plain ref follows its branch or tag; a version constraint keeps a pin that it still allows, and else takes the
     newest tag it allows. ``notes`` are what people should know beside the pins, in the order of the sources. Offline
-    every pin that covers its source is kept, and any other source refused.
+    every pin that covers its source is kept, and any other source refused. ``keeps_unseen`` says whether a pin was kept
+    of which nobody looked at what it pins.
     """
 
     def __init__(self, fetcher: Fetcher, hasher: Hasher, gate_for: GateFor = no_gate) -> None:
@@ -55,6 +56,7 @@ class Resolver:
         self._hasher = hasher
         self._gate_for = gate_for
         self.notes: list[str] = []
+        self.keeps_unseen = False
 
     def __call__(self, source: Source, old: Entry | None) -> Entry:
         """Raises ``RefusedError`` for a moved tag and for tags that do not do, ``ReqfileError`` for all else."""
@@ -76,7 +78,7 @@ class Resolver:
         if self._fetcher.offline:
             if covered is None:
                 raise OfflineError(_not_offline(source))
-            return covered
+            return self._unseen_pin(covered)
         if not is_range(source):
             return entry_of(source, *self.content(source, self._fetcher.commit_of(source), old))
         tags = self._fetcher.tags(source)
@@ -91,11 +93,21 @@ class Resolver:
             tree, digest = self.content(source, pin.commit, pin)
         except ReqfileError:
             if state == "missing":  # gone with its tag: the pin stands as it is
-                return pin
+                return self._unseen_pin(pin)
             raise
+        found = next((tag for tag in tags if tag.name == pin.tag), None)
         kept = entry_of(source, tree, digest)
-        facts = ("tag", "tag_object", "released", "released_from")
-        return replace(kept, **{name: getattr(pin, name) for name in facts})
+        return replace(
+            kept,
+            tag=pin.tag,
+            tag_object=pin.tag_object if found is None else found.tag_object,
+            released=pin.released,
+            released_from=pin.released_from,
+        )
+
+    def _unseen_pin(self, pin: Entry) -> Entry:
+        self.keeps_unseen = True
+        return pin
 
     def _unmoved(self, source: Source, pin: Entry, tags: tuple[Tag, ...]) -> PinState:
         """What became of the pinned tag, if it was not moved. Raises ``RefusedError`` AR732."""
