@@ -98,7 +98,7 @@ def test_ctrl_c_is_noticed_whichever_thread_the_system_hands_it_to(
     """A signal that reaches another thread does not wake the main one, which waits."""
 
     def strike() -> None:
-        time.sleep(0.3)
+        pid_in(tmp_path / "pid")
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
     run = f"echo $$ > {tmp_path}/pid; exec sleep 60"

@@ -27,6 +27,9 @@ except KeyboardInterrupt as stop:
     print("whole", flush=True)
 """
 
+# under nohup, or in the background of a script, processes begin with signals ignored
+NONE_IGNORED = "for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP): signal.signal(number, signal.SIG_DFL)"
+
 
 def _started(before: str = "") -> subprocess.Popen[str]:
     process = subprocess.Popen(
@@ -40,7 +43,7 @@ def _started(before: str = "") -> subprocess.Popen[str]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_the_first_signal_interrupts_and_those_after_it_do_not(number: signal.Signals) -> None:
     """What stops the commands is not stopped itself."""
-    process = _started()
+    process = _started(NONE_IGNORED)
     process.send_signal(number)
     out, _ = process.communicate(timeout=20)
     assert (out, process.returncode) == (f"{number.value}\nwhole\n", 0)
