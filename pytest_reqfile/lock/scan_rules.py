@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from array import array
@@ -95,6 +96,14 @@ class RuleSet:
                 for line, message in sorted(kept.found.items())[:LISTED]:
                     matches.setdefault((line, code), Match(code=code, severity=level, line=line, message=message))
         return FileScan(matches=tuple(matches[key] for key in sorted(matches)), cut=cut, binary=binary)
+
+    def scan_name(self, path: str) -> Match | None:
+        """What nobody sees in a name, by which rules and skills are called."""
+        level = self._settings.levels["AR002"]
+        found = next(_hidden(os.fsencode(path)), None)
+        if level == "off" or found is None:
+            return None
+        return Match(code="AR002", severity=level, line=1, message=f"in its name: {found[1]}")
 
     def _look(self, code: ScanCode, text: Text, kept: Kept) -> None:
         """Keep what one rule finds."""

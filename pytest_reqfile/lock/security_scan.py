@@ -123,6 +123,7 @@ def _scan(folder: Path, rules: RuleSet) -> ScanResult:
     files = [path for path, kind in listed if kind == "file" and path not in BOOKKEEPING]
     walk = Walk(folder)
     findings: list[ScanFinding] = []
+    findings += (_finding(path, match) for path, _ in listed if (match := rules.scan_name(path)) is not None)
     left = _LeftOut()
     for path in files[:MAX_FILES]:
         try:

@@ -20,7 +20,9 @@ FETCH_SECONDS: Final = 300.0
 _LISTING_LIMIT: Final = 64 * 1024 * 1024
 # Nobody is there to answer: no helper may ask, and nothing that git starts on its own may outlive the call.
 # Of a repository that lacks objects nothing is fetched from where its configuration says.
-_UNATTENDED: Final = {"GCM_INTERACTIVE": "never", "GIT_NO_LAZY_FETCH": "1"}
+_UNATTENDED: Final = {"GCM_INTERACTIVE": "never", "GIT_NO_LAZY_FETCH": "1", "SSH_ASKPASS_REQUIRE": "never"}
+_ASKS: Final = ("SSH_ASKPASS",)
+"""What desktops set, and git would open a window with."""
 _NO_HOUSEKEEPING: Final = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
 _ONE_FILE: Final = ("-c", "fetch.unpackLimit=1")
 """What comes is kept as the one file it is, whose size can be limited."""
@@ -101,7 +103,9 @@ class Remotes:
         done = run_command(
             (*prefix, "git", *HARDENED, *arguments),
             cwd=Path.cwd(),
-            env=for_git(self.environment).updated({**_UNATTENDED, **self._allowed(), **self._configured()}),
+            env=for_git(self.environment.without(_ASKS)).updated(
+                {**_UNATTENDED, **self._allowed(), **self._configured()}
+            ),
             timeout=seconds,
             limit=_LISTING_LIMIT,
         )

@@ -117,9 +117,25 @@ def test_names(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(name)).write_bytes(b"eval $X\n")
     lines = report_lines("include x\x1b[1m", scan_tree(tmp_path, SETTINGS), accepted=False)
     assert lines == (
-        r"include x\u{1B}[1m: the security scan found 1 error(s), 0 warning(s): refused",
+        r"include x\u{1B}[1m: the security scan found 2 error(s), 0 warning(s): refused",
+        r"  AR002 error a\u{A}\u{1B}[2K\u{202E}\xff.md:1 in its name: hidden characters: \u{202E} (right-to-left override)",
         r"  AR005 error a\u{A}\u{1B}[2K\u{202E}\xff.md:1 eval of dynamic text: eval $X",
     )
+
+
+def test_hidden_characters_in_names(tmp_path: Path) -> None:
+    """Rules are called by them; of links and files alike, once each, also where the content is not looked at."""
+    for name in ("rules/sty\u200ble.md", "skills/\U000e0041/SKILL.md", "big\u2060.bin", "fine-\u2764\ufe0f.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"x" * (MAX_BYTES + 1) if "big" in name else b"x")
+    (tmp_path / "li\u200bnk").symlink_to("/etc/passwd")
+    found = [str(finding) for finding in scan_tree(tmp_path, SETTINGS).findings]
+    assert [line.partition(":1 in its name: hidden characters: ")[2] for line in found] == [
+        r"\u{2060} (word joiner)",
+        r"\u{200B} (zero width space)",
+        r"\u{200B} (zero width space)",
+        r"\u{E0041} (tag latin capital letter a)",
+    ]
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:

@@ -51,6 +51,14 @@ def test_protocols(repo: Repo, seen: Path, users: str | None, allowed: str) -> N
     assert variables(seen)["GIT_ALLOW_PROTOCOL"] == allowed
 
 
+def test_no_window_opens(repo: Repo, seen: Path) -> None:
+    """A desktop's program that asks for passwords is not git's to start; one that somebody set for git is."""
+    environment = Environment(variables={**repo.variables, "SSH_ASKPASS": "ksshaskpass", "GIT_ASKPASS": "vault"})
+    Remotes(environment=environment).tags("https://h/r")
+    found = variables(seen)
+    assert ("SSH_ASKPASS" in found, found["SSH_ASKPASS_REQUIRE"], found["GIT_ASKPASS"]) == (False, "never", "vault")
+
+
 def test_one_commit_without_its_history(repo: Repo, tmp_path: Path) -> None:
     """Nothing else arrives, no reference is written, whatever object format new repositories have by default."""
     repo.write("old", "old")
