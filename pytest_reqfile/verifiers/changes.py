@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -101,7 +102,7 @@ def _since(tree: Tree, revision: str, with_lines: bool) -> ChangeSet:
         tracked = (*tracked, *_unwatched(tree, git, base, tracked, with_lines))
         listed = set(listing.untracked)
     except GitError as error:
-        raise GitError(f"resolve changed files: {error}") from None
+        raise GitError(f"resolve changed files: {error}{_hint(error)}") from None
     # An untracked file counts as new, also where the index forgot a file that is still on disk.
     kept = [change for change in tracked if not (change.status == "D" and change.path in listed)]
     known = {change.path for change in kept}
@@ -125,7 +126,13 @@ def _staged(tree: Tree, with_lines: bool) -> ChangeSet:
             raise GitError("the repository has no commits to compare the index with")
         return ChangeSet(_sorted(_diff(tree, git, ("--cached", "HEAD", "--"), with_lines)))
     except GitError as error:
-        raise GitError(f"resolve staged files: {error}") from None
+        raise GitError(f"resolve staged files: {error}{_hint(error)}") from None
+
+
+def _hint(error: GitError) -> str:
+    """What to do where git would have had to fetch, which a run never does (seed 000 "Changed-only runs")."""
+    lacks = re.search(r"transport '.*' not allowed", str(error)) is not None
+    return "; this clone is partial, fetch what it lacks first: git fetch --refetch --no-filter" if lacks else ""
 
 
 def changes_between(tree: Tree, git: Git, old: str, new: str, *, with_lines: bool) -> ChangeSet:

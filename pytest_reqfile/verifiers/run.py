@@ -47,7 +47,7 @@ from pytest_reqfile.verifiers.values import (
 from pytest_reqfile.workspace.clock import Clock, SystemClock
 from pytest_reqfile.workspace.environment import Environment
 from pytest_reqfile.workspace.git import Git
-from pytest_reqfile.workspace.git_ahead import Ahead
+from pytest_reqfile.workspace.git_ahead import OFFLINE, Ahead
 from pytest_reqfile.workspace.processes import Cancellation
 
 Declared = Verifier | InvalidDeclaration
@@ -268,7 +268,7 @@ def open_run(
         declarations=declarations,
         options=options,
         active=select(project, profile=options.profile, role=options.role),
-        tree=Tree(root, Git(root, environment, ahead)),
+        tree=Tree(root, Git(root, environment.updated(OFFLINE), ahead)),
         runner=CommandRunner(
             root=root,
             environment=environment,

@@ -40,6 +40,9 @@ _FEW_PROCESSORS = 2
 USUAL_KEY = "OPENROUTER_API_KEY"
 """Where a key for models usually is: git needs none, nor do the filters and helpers that it starts (design 2.6)."""
 
+OFFLINE = {"GIT_ALLOW_PROTOCOL": "none"}
+"""For git calls that never use the network: in a partial clone git would fetch what is missing, without a word."""
+
 GIT_KEPT = frozenset(
     {
         # Where git and its configuration come from: chosen by the user or CI, true for every repository.
@@ -81,9 +84,9 @@ class Ahead:
 
     __slots__ = ("_begun", "_variables")
 
-    def __init__(self) -> None:
+    def __init__(self, offline: bool = False) -> None:
         self._begun: dict[tuple[str, ...], Spawned] = {}
-        self._variables = variables_for_git(os.environ)
+        self._variables = {**variables_for_git(os.environ), **(OFFLINE if offline else {})}
 
     def begin(self, folder: str, arguments: Sequence[str]) -> Spawned:
         """Let git begin in ``folder``. Raises OSError where there is none."""
@@ -116,8 +119,11 @@ def begin_listing() -> Ahead:
 
 
 def begin_since(revision: str, marks: Sequence[str]) -> Ahead:
-    """git asked what changed since HEAD left ``revision``, in the nearest folder that holds one of ``marks``."""
-    ahead = Ahead()
+    """git asked what changed since HEAD left ``revision``, in the nearest folder that holds one of ``marks``.
+
+    Never by the network (seed 000 "Changed-only runs").
+    """
+    ahead = Ahead(offline=True)
     try:
         top = _begin_place(ahead)
         folder = _nearest(marks, top) if top else None
