@@ -116,10 +116,11 @@ def test_names(tmp_path: Path) -> None:
     name = os.fsencode("a\n\x1b[2K\u202e") + b"\xff.md"
     (tmp_path / os.fsdecode(name)).write_bytes(b"eval $X\n")
     lines = report_lines("include x\x1b[1m", scan_tree(tmp_path, SETTINGS), accepted=False)
+    shown = r"a\u{A}\u{1B}[2K\u{202E}\xff.md"
     assert lines == (
         r"include x\u{1B}[1m: the security scan found 2 error(s), 0 warning(s): refused",
-        r"  AR002 error a\u{A}\u{1B}[2K\u{202E}\xff.md:1 in its name: hidden characters: \u{202E} (right-to-left override)",
-        r"  AR005 error a\u{A}\u{1B}[2K\u{202E}\xff.md:1 eval of dynamic text: eval $X",
+        rf"  AR002 error {shown}:1 in its name: hidden characters: \u{{202E}} (right-to-left override)",
+        f"  AR005 error {shown}:1 eval of dynamic text: eval $X",
     )
 
 
