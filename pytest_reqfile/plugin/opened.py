@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -52,6 +52,7 @@ class OpenedRepository:
         self._narrowing = narrowing
         self._edition = edition
         self._asset_names: dict[str, frozenset[str]] = {}
+        self._examples: dict[tuple[str, str], tuple[Example | BrokenExample, ...]] = {}
         self._deliberation = deliberation
 
     @cached_property
@@ -97,8 +98,14 @@ class OpenedRepository:
     def evaluate(self, requirement: Requirement, name: str) -> Outcome:
         """The outcome of one check of a requirement; an error where its settings or files are not what they should be.
 
-        Raises FileError where its files cannot be told from what is no file.
+        It says which labels the requirement's examples have, whether they run with it or not. Raises FileError where
+        its files cannot be told from what is no file.
         """
+        outcome = self._evaluated(requirement, name)
+        labels = {one.label.expected for one in self.examples(requirement) if isinstance(one, Example)}
+        return replace(outcome, details={**outcome.details, "labels": " ".join(sorted(labels))}) if labels else outcome
+
+    def _evaluated(self, requirement: Requirement, name: str) -> Outcome:
         planned = self._planned[requirement.location.path, requirement.id, name]
         doubt = self._doubt(requirement.folder, planned)
         if doubt is not None:
@@ -122,6 +129,12 @@ class OpenedRepository:
 
     def examples(self, requirement: Requirement) -> tuple[Example | BrokenExample, ...]:
         """The labeled examples of a requirement; a folder of them that cannot be read is one that is broken."""
+        key = (requirement.location.path, requirement.id)
+        if key not in self._examples:
+            self._examples[key] = self._read_examples(requirement)
+        return self._examples[key]
+
+    def _read_examples(self, requirement: Requirement) -> tuple[Example | BrokenExample, ...]:
         if requirement.imported is None and requirement.id not in self._with_files(requirement.folder):
             return ()
         try:

@@ -18,8 +18,8 @@ Owner = tuple[str, str]
 def coverage_lines(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """A line for the requirements and one for the verifiers of a run, where there are any.
 
-    A verifier without a target cannot have examples and does not count. One that was selected without its examples
-    has them all the same.
+    A verifier without a target cannot have examples and does not count. What was selected without its examples has
+    them all the same.
     """
     found = tuple(outcomes)
     labels = _labels_by_owner(found)
@@ -45,8 +45,9 @@ def _labels_by_owner(outcomes: tuple[Outcome, ...]) -> defaultdict[Owner, set[st
         if outcome.subject == "example":
             labels[outcome.owner, ""].add(_label(outcome))
             labels[outcome.owner, outcome.declared.path].add(_label(outcome))
-        elif outcome.subject == "verifier":
-            labels[outcome.owner, outcome.declared.path].update(str(outcome.details.get("labels") or "").split())
+        elif outcome.subject in ("requirement", "verifier"):
+            place = outcome.declared.path if outcome.subject == "verifier" else ""
+            labels[outcome.owner, place].update(str(outcome.details.get("labels") or "").split())
     return labels
 
 

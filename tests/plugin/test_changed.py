@@ -113,6 +113,9 @@ def test_examples_are_items(examples: Repo, run: Run) -> None:
 def test_coverage_of_examples_shows(examples: Repo, run: Run) -> None:
     """The terminal says which requirements have examples of both classes, of one, of none."""
     run().stdout.fnmatch_lines(["labeled examples of 2 requirements: 1 with both classes, 1 with none"])
+    alone = run("-k", "NO_FIXME/command")
+    alone.assert_outcomes(skipped=1, deselected=4)
+    alone.stdout.fnmatch_lines(["labeled examples of 1 requirement: 1 with both classes, 0 with none"])
 
 
 def test_a_broken_example_is_an_error(examples: Repo, run: Run) -> None:

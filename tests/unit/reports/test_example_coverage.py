@@ -37,13 +37,16 @@ def test_each_class_is_named() -> None:
 
 
 def test_examples_that_were_not_selected() -> None:
-    """A verifier that was chosen alone, by name or marker, says itself which examples it has."""
+    """What was chosen alone, by name or marker, says itself which examples it has."""
     outcomes = (
+        _outcome("requirement", "BOTH", labels="ok violation"),
+        _outcome("requirement", "BAD", labels="violation"),
         _outcome("verifier", "both", target_id="rule", labels="fail pass"),
         _outcome("verifier", "one", target_id="rule", labels="not_applicable"),
         _outcome("verifier", "none", target_id="rule", labels=""),
     )
     assert list(coverage_lines(outcomes)) == [
+        "labeled examples of 2 requirements: 1 with both classes, 1 with violations only, 0 with none",
         "labeled examples of 3 verifiers: 1 with both classes, 1 with correct ones only, 1 with none",
     ]
 
