@@ -10,7 +10,7 @@ import pytest
 from pytest_reqfile.errors import GitError
 from pytest_reqfile.verifiers.changes import Scope
 from pytest_reqfile.verifiers.run import RunOptions
-from pytest_reqfile.verifiers.values import Target
+from pytest_reqfile.verifiers.values import Target, TargetKind
 from tests.support import Repo
 from tests.support.verifiers import Workbench, example, flat, head, member, predicate
 
@@ -201,7 +201,7 @@ def test_a_failing_info_verifier_is_reported_only(bench: Workbench, repo: Repo) 
 
 @pytest.mark.parametrize("kind", ["rule", "skill", "agent", "command"])
 @pytest.mark.parametrize("domain", ["", "web/"])
-def test_a_verifier_enforces_any_kind(bench: Workbench, kind: str, domain: str) -> None:
+def test_a_verifier_enforces_any_kind(bench: Workbench, kind: TargetKind, domain: str) -> None:
     """By ``id``, or by ``domain/id``; and each only where there is an item of that kind."""
     place = f".ai-rulez/{'domains/web/' if domain else ''}"
     files = {"rule": "rules/x.md", "skill": "skills/x/SKILL.md", "agent": "agents/x.md", "command": "commands/x.md"}

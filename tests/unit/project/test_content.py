@@ -160,6 +160,34 @@ def test_links_that_are_refused(tmp_path: Path) -> None:
     ]
 
 
+CREDENTIALS = (
+    ".env .env.local .ENV.Production .envrc .npmrc .pypirc .netrc _netrc .git-credentials .htpasswd credentials "
+    "credentials.json secrets.json secrets.yaml secrets.yml id_rsa id_dsa id_ecdsa id_ed25519 terraform.tfvars "
+    "a.pem b.key c.p12 d.pfx e.keystore F.PEM ID_RSA Secrets.JSON"
+)
+HARMLESS = ".env.example .env.sample .env.template .env.dist .env.defaults environment id_rsa.pub keystore pem.md"
+
+
+@pytest.mark.parametrize("name", [*CREDENTIALS.split(), *HARMLESS.split()])
+def test_a_link_to_credentials(tmp_path: Path, name: str) -> None:
+    """spec/airulez-project.md 2.6: by the name of what the link leads to, in any case; by the link's own name never."""
+    project = ProjectFolder(tmp_path)
+    project.write(f"keys/{name}", "text")
+    project.link(".ai-rulez/rules/id_rsa.md", f"../../keys/{name}")
+    loaded = project.load()
+    followed = name in HARMLESS.split()
+    assert (len(loaded.items), len(loaded.problems)) == ((1, 0) if followed else (0, 1))
+
+
+def test_local_content_and_declarations_are_no_items(tmp_path: Path) -> None:
+    """spec/airulez-project.md 2.1: ``local/`` is of one machine; an agent is called like its file."""
+    project = ProjectFolder(tmp_path)
+    for path in ("local/rules/mine.md", "verifiers/rules/a.md", "providers/x.md", "rubrics/r/rules/b.md"):
+        project.write(f".ai-rulez/{path}")
+    project.write(".ai-rulez/agents/helper.md", "---\nname: somebody else\n---\nHelp.\n")
+    assert names(project.load()) == ["agent helper"]
+
+
 def test_a_linked_folder_that_leads_out(tmp_path: Path) -> None:
     """A tree root may be a link, but not to somewhere else."""
     project = ProjectFolder(tmp_path / "repo")

@@ -52,6 +52,23 @@ def test_a_local_include(tmp_path: Path, base: str) -> None:
     assert (loaded.problems, loaded.unavailable) == ((), ())
 
 
+def test_nothing_but_content_comes_from_an_include(tmp_path: Path) -> None:
+    """spec/airulez-project.md 4.1: not recursive; its own configuration, hooks, servers and lock say nothing here."""
+    project = ProjectFolder(tmp_path, INCLUDE)
+    base = "vendor/shared/.ai-rulez"
+    project.write(f"{base}/rules/a.md")
+    project.write(
+        f"{base}/config.toml",
+        'version = "5.0"\nname = "theirs"\ndefault = "x"\n[profiles]\nx = []\n[[includes]]\nname = "deep"\n'
+        'source = "../deep"\n[[hooks]]\nevent = "Stop"\n[[verifiers]]\nname = "v"\ntype = "file_exists"\npath = "x"\n',
+    )
+    project.write("vendor/deep/rules/b.md")
+    loaded = project.load()
+    assert names(loaded) == ["rule a"]
+    assert (loaded.config.name, loaded.config.verifiers, loaded.config.hooks) == ("demo", (), ())
+    assert [source.name for source in loaded.config.includes] == ["shared"]
+
+
 def test_an_include_that_names_the_configuration_folder(tmp_path: Path) -> None:
     """``source`` may be the content folder itself."""
     project = ProjectFolder(tmp_path, '[[includes]]\nname = "s"\nsource = "vendor/.ai-rulez"\n')

@@ -14,6 +14,13 @@ from tests.support.projects import HEAD, ProjectFolder
 OLD = "it is a layout of ai-rulez 4 or older, which is not read: run `ai-rulez migrate v5`"
 
 
+OLD_STEMS = ("ai-rulez", ".ai-rulez", "ai_rulez", ".ai_rulez")
+OLD_FILES = (
+    *(f"{stem}.{end}" for stem in ("config", "config.local") for end in ("yaml", "yml", "json")),
+    *("mcp.toml", "mcp.yaml", "mcp.json"),
+)
+
+
 def test_found_from_a_folder_below(tmp_path: Path) -> None:
     """Discovery walks up from the working folder."""
     ProjectFolder(tmp_path / "repo").write("src/deep/a.py")
@@ -99,9 +106,8 @@ def test_a_folder_without_configuration_is_no_project(tmp_path: Path) -> None:
             "the single-file layout is not read: move the configuration to .ai-rulez/config.toml, "
             "its verifiers and rules would not be looked at",
         ),
-        *((name, OLD) for name in ("ai-rulez.yaml", ".ai-rulez.yml", "ai_rulez.yaml", ".ai_rulez.yml")),
-        *((f".ai-rulez/{name}", OLD) for name in ("config.yaml", "config.yml", "config.json", "config.local.yaml")),
-        *((f".config/ai-rulez/{name}", OLD) for name in ("mcp.toml", "mcp.json")),
+        *((f"{stem}.{end}", OLD) for stem in OLD_STEMS for end in ("yaml", "yml")),
+        *((f"{place}/{name}", OLD) for place in (".ai-rulez", ".config/ai-rulez") for name in OLD_FILES),
     ],
 )
 @pytest.mark.parametrize("beside", [False, True])
@@ -134,7 +140,9 @@ def test_folders_of_such_names_are_none(tmp_path: Path) -> None:
     assert project_at(tmp_path) is None
 
 
-@pytest.mark.parametrize("mark", [".git", "pyproject.toml", "Taskfile.yml"])
+@pytest.mark.parametrize(
+    "mark", [".git", "go.mod", "package.json", "Cargo.toml", "pyproject.toml", "Taskfile.yml", "Taskfile.yaml"]
+)
 def test_a_configuration_in_a_project_root_is_refused(tmp_path: Path, mark: str) -> None:
     """Its outputs would be rooted one level too high."""
     ProjectFolder(tmp_path).write(f".ai-rulez/{mark}")

@@ -137,6 +137,18 @@ def test_domains_of_includes_are_always_active(tmp_path: Path) -> None:
     assert select(loaded, role="r").is_active("rule", "law")
 
 
+def test_a_bare_id_that_is_active_anywhere_is_active(tmp_path: Path) -> None:
+    """spec/airulez-project.md 3.2: it is looked up in what is active, in root and then in every domain."""
+    project = _project(tmp_path, '[profiles]\nbe = ["store"]\nfe = ["web"]\n')
+    project.write(f"{ROOT}/domains/web/rules/dd.md")
+    loaded = project.load()
+    for profile, store, web in (("be", True, False), ("fe", False, True)):
+        selection = select(loaded, profile=profile)
+        assert selection.is_active("rule", "dd")
+        assert (selection.is_active("rule", "store/dd"), selection.is_active("rule", "web/dd")) == (store, web)
+    assert not select(loaded).is_active("rule", "dd")
+
+
 def test_installed_skills_of_a_profile(tmp_path: Path) -> None:
     """A skill with ``profiles`` is dropped from the others."""
     skill = '[[installed_skills]]\nname = "ship"\nsource = "v"\nprofiles = ["x"]\n'
