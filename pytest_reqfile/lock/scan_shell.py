@@ -11,18 +11,24 @@ _BLANK: Final = r"(?:[ \t]|\\\r?\n)"
 _REST: Final = r"(?:\\\r?\n|[^\n])*?"
 """The rest of a command line, which a backslash continues."""
 
-_BEFORE: Final = rf"(?:(?:sudo|doas|env|exec|command|nohup|time|busybox)(?:{_BLANK}+(?:-\S+|[A-Z_]+=\S*))*{_BLANK}+)*"
-_SHELL: Final = r"(?:[\w./~-]*/)?(?:ba|da|z|k|a|fi|c|tc)?sh"
-_INTERPRETER: Final = r"(?:[\w./~-]*/)?(?:python[0-9.]*|perl|ruby|node|php|lua)"
+_PATH: Final = r"(?:[\w./~-]*/)?"
+_BEFORE: Final = (
+    rf"(?:{_PATH}(?:sudo|doas|env|exec|command|nohup|time|busybox|xargs)(?:{_BLANK}+[^\s|&;]+){{0,4}}{_BLANK}+)?"
+)
+_WRAPPED: Final = r"[\"'\\({\s]*"
+"""Quotes, groups and the backslash that passes over an alias: the program behind them is the same."""
+_SHELL: Final = rf"(?:{_PATH}(?:ba|da|z|k|a|fi|c|tc)?sh|\$\{{?(?:SHELL|BASH)\}}?)"
+_INTERPRETER: Final = rf"{_PATH}(?:python[0-9.]*|perl|ruby|node|php|lua|pwsh|osascript|tclsh|(?:bun|deno){_BLANK}+run)"
 # A shell runs what it reads whatever its options are; another program only if it is not told what to run.
 _READS_CODE: Final = (
     rf"(?:{_SHELL}(?:[^\w.\-]|$)|{_INTERPRETER}{_BLANK}*(?:-u{_BLANK}+)?(?:-(?:\W|$)|$|[\r\n;&)\"'`#]))"
 )
-_PIPED: Final = rf"[^|\n]\|&?(?:\s|\\\r?\n)*{_BEFORE}{_READS_CODE}"
-_FETCH: Final = r"\b(?:curl|wget|aria2c)(?:\.exe)?"
+_PIPED: Final = rf"[^|\n]\|&?(?:\s|\\\r?\n)*{_WRAPPED}{_BEFORE}{_WRAPPED}{_READS_CODE}"
+_FETCH: Final = r"\b(?:curl|wget|aria2c|fetch|lwp-request)(?:\.exe)?"
+_FETCHERS: Final = ("curl", "wget", "aria2c", "fetch", "lwp-request")
 _RUNS: Final = rf"(?:\b{_SHELL}|\b{_INTERPRETER}|\beval|\bsource|(?:^|[;&|\s])\.)"
 _OPTIONS: Final = rf"{_BLANK}+(?:-\w+{_BLANK}+)*"
-_SUBSTITUTED: Final = rf"(?:<<<{_BLANK}*)?[\"']?(?:\$\(|<\(|`){_BLANK}*"
+_SUBSTITUTED: Final = rf"(?:(?:<<<|<){_BLANK}*)?[\"']?(?:\$\(|<\(|`){_BLANK}*"
 _DECODE: Final = r"\b(?:base64\s+(?:-d|-D|-di|--decode)\b|xxd\s+-r\b|openssl\s[^\n|]*base64[^\n|]*\s-d\b)"
 
 _INITIALISERS: Final = (
@@ -52,14 +58,20 @@ EXECUTED: Final = (
         code="AR005",
         what="a download run by an interpreter",
         regex=rf"(?m){_FETCH}{_BLANK}+[^\n|]*?[./:$]{_REST}{_PIPED}",
-        words=("curl", "wget", "aria2c"),
+        words=_FETCHERS,
         accepts=lambda text: _is_one_span(text.rstrip("`")),
     ),
     Shape(
         code="AR005",
         what="a download run by an interpreter",
-        regex=rf"(?m){_RUNS}{_OPTIONS}{_SUBSTITUTED}{_FETCH}",
-        words=("curl", "wget", "aria2c"),
+        regex=rf"(?m){_RUNS}{_OPTIONS}{_SUBSTITUTED}{_FETCH}|^[ \t]*\$\([ \t]*{_FETCH}{_BLANK}",
+        words=_FETCHERS,
+    ),
+    Shape(
+        code="AR005",
+        what="a download run by an interpreter",
+        regex=r"(?:^|[^\w.])(?:exec|eval)\s*\([^\n]{0,120}?\b(?:requests\.(?:get|post)|httpx\.(?:get|post)|urlopen|fetch)\s*\(",
+        words=("exec", "eval"),
     ),
     Shape(
         code="AR005",
@@ -84,7 +96,7 @@ EXECUTED: Final = (
     Shape(
         code="AR005",
         what="decoded text run by an interpreter",
-        regex=r"\b(?:exec|eval|system|popen|run|Function)\s*\(\s*(?:[\w.]+\(\s*){0,2}(?:base64\.)?(?:b64decode|atob)\s*\(",
+        regex=r"\b(?:exec|eval|system|popen|run|Function)\s*\(\s*(?:[\w.]+\(\s*){0,2}(?:(?:base64|__import__\([\"']base64[\"']\))\.)?(?:b64decode|atob)\s*\(",
         words=("b64decode", "atob"),
     ),
     Shape(
