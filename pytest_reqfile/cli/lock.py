@@ -45,15 +45,18 @@ def add_lock_commands(commands: Subparsers, add_command: Callable[..., argparse.
     parser = add_command(
         commands, "lock", "pin what agents are told and what is required, or check the pins", run, failure_code=1
     )
+    parser.epilog = "`reqfile lock update` moves the pins of version ranges; see `reqfile lock update --help`."
     exit_with_one(parser)
-    _add_what(parser)
-    _add_modes(parser)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="re-pin only these includes or skills; content pins are kept"
+    )
+    _add_modes(parser.add_argument_group("instead of writing the lock").add_argument)
+    _add_what(parser.add_argument_group("what is pinned or compared").add_argument)
+    _add_how(parser.add_argument_group("how").add_argument)
     add_update_command(commands)
 
 
-def _add_what(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("names", nargs="*", metavar="NAME", help="re-pin only these includes or skills; content pins are kept")
+def _add_what(add: Callable[..., object]) -> None:
     add("--kind", metavar="KIND", help=f"only one kind of entries: {', '.join(KINDS)}; to compare also {CONTENT}")
     add("--content-only", action="store_true", help="re-pin authored content and outputs only; remote pins are kept")
     add("--requirements", action="store_true", help="also pin the requirements of Reqfiles in .reqfile/reqfile.lock")
@@ -61,15 +64,17 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     add("--role", action="append", default=[], metavar="NAME", help="also pin this role's outputs, or check only them")
     add("--roles", action="store_true", help="pin the outputs of every role")
     add("--generator", metavar="PROGRAM", help="renders the outputs of roles in a scratch copy: ai-rulez")
+    add("-r", "--recursive", action="store_true", help="every project of the repository")
+
+
+def _add_how(add: Callable[..., object]) -> None:
     add("--offline", action="store_true", help="ask no remote: pins that cover their source are kept, others refused")
     add("--accept-findings", action="store_true", help="pin content in which the security scan has found errors")
     add("--refuse-findings", action="store_true", help="refuse served skills with findings; none is served here")
-    add("-r", "--recursive", action="store_true", help="every project of the repository")
     add("--no-cache", action="store_true", help="read every file, though nothing says that it has changed")
 
 
-def _add_modes(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
+def _add_modes(add: Callable[..., object]) -> None:
     add("--check", action="store_true", help="compare and write nothing; exit 2 on any difference")
     add("--verify-tags", action="store_true", help="with --check: ask the remotes whether pinned tags have moved")
     add("--fetch", action="store_true", help="bring the content that the lock pins to this machine; write no lock")

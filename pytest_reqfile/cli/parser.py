@@ -158,7 +158,7 @@ def _add_eval(commands: Subparsers) -> None:
     """``test`` is the older name of ``eval``; without a help text it is left out of the list of commands."""
     from pytest_reqfile.cli.example_commands import add_eval_options, run_eval
 
-    older = commands.add_parser("test", allow_abbrev=False)
+    older = commands.add_parser("test", description="The older name of `reqfile eval`.", allow_abbrev=False)
     older.set_defaults(run=run_eval, failure_code=3)
     _add_edition(older, default=argparse.SUPPRESS)
     newer = add_command(commands, "eval", "run the checks on their labeled examples", run_eval)
@@ -201,7 +201,7 @@ def _add_add(commands: Subparsers) -> None:
     parser = add_command(commands, "add", "take requirements from elsewhere into the current folder's Reqfile", run)
     parser.add_argument("location", metavar="LOCATION", help="a folder (./std) or a repository (owner/repo@v1.0.0)")
     parser.add_argument(
-        "ids", nargs="*", metavar="ID", help="which ones; all code and process requirements without any"
+        "ids", nargs="*", default=[], metavar="ID", help="which ones; all code and process requirements without any"
     )
     _add_dry_run(parser)
 

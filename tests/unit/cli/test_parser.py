@@ -44,3 +44,26 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(SystemExit) as caught:
         build_parser().parse_args(["--version"])
     assert (caught.value.code, capsys.readouterr().out) == (0, f"reqfile {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("test", "--help"), "The older name of `reqfile eval`."),
+        (("lock", "--help"), "instead of writing the lock:"),
+        (("lock", "--help"), "`reqfile lock update` moves the pins of version ranges"),
+    ],
+)
+def test_help_says_what_a_command_is_for(argv: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also of an older name, and of a command that is not in the list of commands."""
+    with pytest.raises(SystemExit):
+        build_parser(argv).parse_args(argv)
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_only_what_is_required_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """``reqfile add`` takes ids, and does without."""
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["add"])
+    assert capsys.readouterr().err.endswith("the following arguments are required: LOCATION\n")
+    assert build_parser().parse_args(["add", "./std"]).ids == []
