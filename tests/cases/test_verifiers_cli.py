@@ -216,6 +216,18 @@ def test_rule(bench: Workbench, repo: Repo) -> None:
     assert _run(repo, "--rule", "nothing").out == "No verifiers configured.\n"
 
 
+def test_an_example_that_needs_a_model_is_no_pass(bench: Workbench, repo: Repo) -> None:
+    """It is not run, and the count says so; JSON keeps ai-rulez's form (spec/verifiers.md 8)."""
+    bench.spec(head("l", when="*.ddl") + predicate("llm", checklist=["a"]) + example("bad", "fail", {"1.ddl": "x\n"}))
+    done = repo.run("verifiers", "test")
+    assert (done.code, done.out) == (
+        0,
+        "skip l: bad (the llm predicate needs a model: not run offline)\n0 of 1 examples passed, 1 not run\n",
+    )
+    document = json.loads(repo.run("verifiers", "test", "--format", "json").out)
+    assert (document["passed"], document["results"][0]["got"], document["results"][0]["ok"]) == (1, "skipped", True)
+
+
 @pytest.mark.case("verifiers:A14.2")
 def test_examples(bench: Workbench, repo: Repo) -> None:
     """``verifiers test``: 0, or 2 where a label is not met or a declaration is invalid."""
