@@ -226,6 +226,7 @@ OPTIONS: Final = (
         help="write one self-contained HTML page",
     ),
 )
+_RUN_NOTHING: Final = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
 _BY_NAME: Final = {option.name: option for option in OPTIONS}
 
 
@@ -305,9 +306,14 @@ def report_paths(config: pytest.Config) -> Iterator[tuple[str, Path]]:
             yield name, found
 
 
+def runs_nothing(config: pytest.Config) -> bool:
+    """Whether items are collected and none is run to its end; two of the options belong to plugins that may be off."""
+    return any(config.getoption(name, False) for name in _RUN_NOTHING)
+
+
 def writes_reports(config: pytest.Config) -> bool:
-    """Whether this process writes reports at the end: no worker of xdist does, nor a run that only collects."""
-    if hasattr(config, "workerinput") or config.option.collectonly or is_on(config, "off"):
+    """Whether this process writes reports at the end: no worker of xdist does, nor a run that runs nothing."""
+    if hasattr(config, "workerinput") or runs_nothing(config) or is_on(config, "off"):
         return False
     return any(report_paths(config)) or any(path(config, name) is not None for name in ("log", "oracle_sink"))
 

@@ -18,7 +18,7 @@ from pytest_reqfile.project.values import Place, Project
 from pytest_reqfile.reqfile.outcomes import DEFERRED
 from pytest_reqfile.verifiers.changes import Scope
 from pytest_reqfile.verifiers.examples import run_example
-from pytest_reqfile.verifiers.outcomes import FailOn, example_outcome, gates, outcome_of
+from pytest_reqfile.verifiers.outcomes import FailOn, example_outcome, gates, outcome_of, telling
 from pytest_reqfile.verifiers.predicates import has_checklist, has_command
 from pytest_reqfile.verifiers.results import invalid_result
 from pytest_reqfile.verifiers.run import Declared, RunOptions, VerifierRun, asks_model, name_of, open_run
@@ -177,7 +177,7 @@ class OpenedProject:
     def _evaluate(self, verifier: Verifier) -> Outcome:
         assert self.run is not None
         try:
-            return outcome_of(self.run.results(verifier)[0], self._options.fail_on)
+            return telling(outcome_of(self.run.results(verifier)[0], self._options.fail_on))
         except (FileError, GitError) as error:
             return _could_not_look(verifier, str(error))
 

@@ -148,9 +148,7 @@ class Recorder:
     @property
     def unreached(self) -> tuple[str, ...]:
         """The items of ours that were to run and have no outcome; none where nothing was to run, or not here."""
-        # Two of these belong to plugins of pytest that may be off.
-        runs_nothing = any(self._config.getoption(name, False) for name in ("collectonly", "setuponly", "setupplan"))
-        if self._is_worker or runs_nothing:
+        if self._is_worker or options.runs_nothing(self._config):
             return ()
         return tuple(nodeid for nodeid in self.expected if nodeid not in self.wires)
 

@@ -32,7 +32,7 @@ def write_section(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
         report = run_report(__version__, reported_items(terminal.config, recorder))
     lines = list(_section_lines(terminal.config, recorder, report.items)) if verbosity >= 0 else []
     if lines or (verbosity >= 0 and report.items):
-        terminal.section("reqfile")
+        terminal.write_sep("=", "reqfile")  # unlike section(), it ends the line of the progress first
     for line in lines:
         terminal.write_line(line)
     for problem in recorder.problems:
@@ -49,9 +49,10 @@ def write_section(terminal: pytest.TerminalReporter, recorder: Recorder) -> None
 
 
 def _section_lines(config: pytest.Config, recorder: Recorder, items: tuple[ItemResult, ...]) -> Iterator[str]:
+    allowed = options.is_on(config, "allow_llm")
     for item in items:
         yield from _unfailing_lines(item.outcome)
-        yield from _model_lines(item.outcome)
+        yield from _model_lines(item.outcome, allowed)
     yield from _trace_lines(config, recorder, items)
     yield from coverage_lines(item.outcome for item in items)
     yield from map(visible, recorder.notes)
@@ -111,8 +112,10 @@ def _unfailing_lines(outcome: Outcome) -> list[str]:
     return []
 
 
-def _model_lines(outcome: Outcome) -> list[str]:
+def _model_lines(outcome: Outcome, allowed: bool) -> list[str]:
     """What a model was not shown or what it said in vain, and why its verdict gates or does not.
+
+    Where it was ``allowed`` to be asked also why there is no verdict: who asks expects one.
 
     A pass must not pass that over (seed 000 "What is sent"); that it is advisory as always says nothing new.
     """
@@ -122,7 +125,10 @@ def _model_lines(outcome: Outcome) -> list[str]:
     from pytest_reqfile.verifiers.spec import CAPPED_NOTE
 
     notes = (note for note in str(outcome.details.get("notes") or "").splitlines() if note != CAPPED_NOTE)
-    return [visible(f"note  {outcome.owner}  {note}") for note in notes]
+    told = [f"note  {outcome.owner}  {note}" for note in notes]
+    if allowed and outcome.status == "skipped":
+        told.insert(0, f"skipped  {outcome.owner}  {outcome.reason}")
+    return list(map(visible, told))
 
 
 def _notes(outcome: Outcome) -> list[str]:

@@ -57,6 +57,19 @@ def outcome_of(result: Result, fail_on: FailOn = "error") -> Outcome:
     )
 
 
+def telling(outcome: Outcome) -> Outcome:
+    """The outcome with findings that can stand alone, as in the summary of pytest and in code scanning.
+
+    The finding of a flat key check says `key check failed` (spec/verifiers.md 4); the values are in the message.
+    """
+    if outcome.details.get("type") != "key_equals" or len(outcome.findings) != 1:
+        return outcome
+    finding = outcome.findings[0]
+    message = str(outcome.details.get("message") or finding.message)
+    said = message.removeprefix(f"{finding.file}: ").removeprefix(f"{finding.file} ")
+    return replace(outcome, findings=(replace(finding, message=said),))
+
+
 def _reason(result: Result) -> str | None:
     if result.status in ("pass", "fail"):
         return None

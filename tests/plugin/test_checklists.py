@@ -151,10 +151,19 @@ def test_not_allowed_by_the_user(rulez: Repo, models: Models) -> None:
     """The flag alone turns no network on, and no repository does."""
     del rulez.variables["AI_RULEZ_LLM_ALLOW_NETWORK"]
     rulez.write(".ai-rulez/config.toml", f"{HEAD}[llm]\nallow_network = true\n")
-    done = rulez.pytest(".ai-rulez", "--reqfile-allow-llm", "-rs")
-    assert "[llm] allow_network is not enabled in the user config" in done.out
+    done = rulez.pytest(".ai-rulez", "--reqfile-allow-llm")
+    reason = "LLM use is off ([llm] allow_network is not enabled in the user config"
+    assert [line for line in done.out.splitlines() if line.startswith(f"skipped  beta  {reason}")] != []
     assert "4 skipped" in done.out
     assert models.heard == []
+
+
+def test_a_reply_that_is_none(rulez: Repo, models: Models, mode: tuple[str, ...]) -> None:
+    """It was asked for and paid, so the terminal says why there is no verdict, without any flag."""
+    models.says("Sure!")
+    done = rulez.pytest(".ai-rulez", "--reqfile-allow-llm", "-k", "alpha", *mode)
+    told = "skipped  alpha  1 of 1 call(s) were not evaluated: the model's reply was unusable: "
+    assert [line for line in done.out.splitlines() if line.startswith(told)] != [], done.out
 
 
 @pytest.mark.parametrize(("cost", "workers"), [("-1", "0"), ("nan", "2"), ("much", "0")])

@@ -414,6 +414,23 @@ def test_setup_plan_runs_nothing(project: Repo, run: Run) -> None:
     assert not project.path("ran").exists()
 
 
+@pytest.mark.parametrize("flag", ["--fixtures", "--fixtures-per-test", "--setup-plan", "--collect-only"])
+def test_runs_that_run_nothing(project: Repo, flag: str) -> None:
+    """What was only collected is not missing, and nothing is reported on."""
+    project.write("Reqfile.yaml", req(A=OK))
+    done = project.pytest(flag, "--reqfile-json", "report.json")
+    assert (done.code, "not run" in done.out) == (0, False), done.out
+    assert not project.path("report.json").exists()
+
+
+def test_the_section_begins_on_a_line_of_its_own(project: Repo, mode: tuple[str, ...]) -> None:
+    """After the line of the progress, which pytest ends where nothing failed only if it is asked to."""
+    project.write("Reqfile.yaml", req(A=OK))
+    lines = project.pytest(*mode).out.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.strip("=") == " reqfile ")
+    assert lines[at + 1] == "labeled examples of 1 requirement: 0 with both classes, 1 with none"
+
+
 def test_where_reports_are_written(project: Repo) -> None:
     """A flag's path is relative to the current folder, an ini key's to rootdir; the terminal names each."""
     project.write("Reqfile.yaml", req(A=[OK]))

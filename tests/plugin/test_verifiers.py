@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
 
 from tests.support import Repo
-from tests.support.projects import write_project
+from tests.support.projects import HEAD, write_project
 
 Run = Callable[..., pytest.RunResult]
 
@@ -48,6 +49,28 @@ def test_a_failure_names_what_it_enforces(rulez: Repo, run: Run) -> None:
         "  fix: Add a '-- down' section.",
         "declared at .ai-rulez/verifiers/db.toml:1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ('{"a": 1}', 'a is "1", expected "2"'),
+        ('{"b": 1}', "has no key a"),
+        ('{"a": null}', 'a is null, expected "2"'),
+    ],
+)
+def test_a_failed_key_check_names_the_value(project: Repo, document: str, said: str) -> None:
+    """Where a finding stands alone: the summary, code scanning, the page. On the command line it is ai-rulez's text."""
+    entry = '[[verifiers]]\nname = "k"\ntype = "key_equals"\npath = "k.json"\nkey = "a"\nequals = "2"\n'
+    project.write(".ai-rulez/config.toml", f"{HEAD}{entry}")
+    project.write("k.json", document)
+    done = project.pytest("--reqfile-sarif", "r.sarif", "--reqfile-junit", "r.xml")
+    assert f"FAILED .ai-rulez/config.toml::k - {said}" in done.out
+    assert f"k.json: {said}\ndeclared at" in done.out
+    assert "key check failed" not in done.out
+    (result,) = json.loads(project.path("r.sarif").read_text())["runs"][0]["results"]
+    assert result["message"]["text"] == said
+    assert "key check failed" in project.run("verifiers", "run").out
 
 
 def test_markers_and_options(rulez: Repo, run: Run) -> None:
