@@ -58,7 +58,7 @@ ORDINARY = {
     "hosts": "https://ok.example.org/a http://localhost:8000/ http://127.0.0.1:1/ https://a.good.example.org https://...\n",
     "a ruler": "=" * 300 + "\n" + "-" * 300 + "\n" + "a/b/" * 100 + "\n" + "x" * 400 + "\n",
     "emoji and variants": "Press 1\ufe0f\u20e3, \u2764\ufe0f and \u2714\ufe0e; \u845b\U000e0100\u57ce\n",
-    "downloads": "curl -LO https://ok.example.org/x.tgz && tar xf x.tgz\ncurl https://ok.example.org/k | sudo tee k.sh\n"
+    "downloads": "curl -LO https://ok.example.org/x.tgz && tar x\ncurl https://ok.example.org/k | sudo tee k.sh\n"
     "fetch the page (https://ok.example.org/x) | and run tests with bash\nconst r = await fetch('https://ok.example.org/x')\n",
     "python": "import subprocess\nsubprocess.run(['git', 'log'], check=True)\nexec_module(loader)\n",
     "powershell": "Invoke-WebRequest https://ok.example.org/x.zip -OutFile x.zip\nGet-Process | Sort-Object\n",
