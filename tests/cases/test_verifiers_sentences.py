@@ -468,3 +468,16 @@ def test_an_inline_spec_of_the_overlay(bench: Workbench) -> None:
         '[[verifiers]]\nname = "a"\nrule = "store"\n' + predicate("file_exists", path=".ai-rulez/config.toml"),
     )
     assert {result.name: result.status for result in bench.results()} == {"a": "pass", "z": "fail"}
+
+
+@pytest.mark.parametrize(
+    "config", ["builtins = true\n", 'builtins = ["go"]\n', '[profiles]\nweb = ["builtin:go"]\n', "builtins = false\n"]
+)
+def test_a_target_that_may_be_in_a_builtin_pack(bench: Workbench, config: str) -> None:
+    """Their content is inside of ai-rulez: an error that says what was not looked into, never a pass."""
+    bench.config(config)
+    bench.spec('[[verifiers]]\nid = "v"\nrule = "git-workflow"\n' + predicate("file_exists", path="x"))
+    result = bench.result()
+    assert (result.status, result.code) == ("error", "AR9H2")
+    hint = "; not looked into: the builtin packs of ai-rulez"
+    assert result.message.endswith(hint) is ("false" not in config)
