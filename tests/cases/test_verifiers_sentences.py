@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pytest_reqfile.verifiers.changes import Scope
 from pytest_reqfile.verifiers.run import RunOptions
 from pytest_reqfile.verifiers.values import Target, TargetKind
 from tests.support import Repo
+from tests.support.processes import is_alive, pid_in, started, wait_until
 from tests.support.verifiers import Workbench, example, flat, head, member, predicate
 
 MAIN = RunOptions(scope=Scope(kind="since", revision="main"))
@@ -481,3 +483,22 @@ def test_a_target_that_may_be_in_a_builtin_pack(bench: Workbench, config: str) -
     assert (result.status, result.code) == ("error", "AR9H2")
     hint = "; not looked into: the builtin packs of ai-rulez"
     assert result.message.endswith(hint) is ("false" not in config)
+
+
+def test_an_interrupt_marks_what_was_not_reached(bench: Workbench, repo: Repo) -> None:
+    """Ctrl-C ends the command with all it started; a report comes all the same, and exit 1 where nothing failed."""
+    bench.config(flat("before", "file_absent", path="gone"))
+    script = "sleep 300 & echo $! > ../child; wait"
+    bench.spec(
+        head("slow")
+        + predicate("command", argv=["sh", "-c", script])
+        + head("after")
+        + predicate("file_exists", path="gone")
+    )
+    with started(repo, "pytest_reqfile", "verifiers", "run", "--allow-exec", "--format", "json", env={}) as run:
+        child = pid_in(repo.root.parent / "child")
+        run.send_signal(signal.SIGINT)
+        out, _ = run.communicate(timeout=30)
+    found = {result["name"]: result["status"] for result in json.loads(out)["results"]}
+    assert (run.returncode, found) == (1, {"before": "pass", "slow": "error", "after": "error"})
+    assert wait_until(lambda: not is_alive(child))
