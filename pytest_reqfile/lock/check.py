@@ -17,7 +17,7 @@ from pytest_reqfile.lock.remote_pins import RemoteCheck, check_remotes
 from pytest_reqfile.lock.remotes import FindCached
 from pytest_reqfile.lock.roles import RenderRole, compare_roles
 from pytest_reqfile.lock.served import ServedDigests, check_served, may_be_served
-from pytest_reqfile.lock.unpinned import unpinned_keys
+from pytest_reqfile.lock.unpinned import unpinned_keys, unpinned_sources
 from pytest_reqfile.lock.values import Lock
 from pytest_reqfile.project.resources import GitView
 from pytest_reqfile.project.selection import select
@@ -77,7 +77,7 @@ def check_project(project: Project, lock: Lock | None, tools: Tools, options: Ch
         select(project, profile=options.profile)
     remotes = check_remotes(project.config, lock, tools.find_cached, tools.hasher)
     changes = [*remotes.changes, *_unfetched(project, remotes)]
-    notes = [*remotes.notes, *unpinned_keys(project)]
+    notes = [*remotes.notes, *unpinned_sources(project), *unpinned_keys(project)]
     counts = {"lock": 1, "remote": remotes.compared, "source": 0, "output": 0, "served": 0}
     if lock is None:
         changes += _without_lock(project, tools, options)

@@ -17,7 +17,7 @@ from pytest_reqfile.lock.remotes import remote_sources, table_of
 from pytest_reqfile.lock.roles import pin_roles, wanted_roles
 from pytest_reqfile.lock.served import KEPT, may_be_served
 from pytest_reqfile.lock.toptree import refuse_edited, tree_of
-from pytest_reqfile.lock.unpinned import unpinned_files, unpinned_keys
+from pytest_reqfile.lock.unpinned import unpinned_files, unpinned_keys, unpinned_sources
 from pytest_reqfile.lock.values import Entry, EntryTable, Lock, ordered
 from pytest_reqfile.project.selection import select
 from pytest_reqfile.project.values import Project, Source
@@ -170,7 +170,8 @@ def _with_content(project: Project, lock: Lock, request: LockRequest, tools: Too
         outputs=(*(outputs.pins if outputs is not None else ()), *role_pins),
     )
     warnings = (UNPINNABLE, *(f"  {problem}" for problem in pins.problems)) if pins.problems else ()
-    loose = (*unpinned_files(project, in_git=tools.view is not None), *unpinned_keys(project))
+    files = unpinned_files(project, in_git=tools.view is not None)
+    loose = (*unpinned_sources(project), *files, *unpinned_keys(project))
     return replace(renewed, tree=tree_of(renewed)), (*warnings, *loose, *_output_warnings(outputs))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_reqfile.lock.declared import unknown_keys
+from pytest_reqfile.lock.remotes import TABLES
 from pytest_reqfile.project.resources import loose_entries, loose_folders
 from pytest_reqfile.project.rubrics import loose_rubrics
 from pytest_reqfile.project.values import Project
@@ -19,6 +20,15 @@ def unpinned_keys(project: Project) -> Iterator[str]:
         return
     for label, key in unknown_keys(project.config):
         yield f"{label}: its key `{key}` is not pinned, because ai-rulez does not know it"
+
+
+def unpinned_sources(project: Project) -> Iterator[str]:
+    """Includes and skills that are read from elsewhere than the lock pins (seed 001 "What is pinned")."""
+    config = project.config
+    for source in (*config.includes, *config.installed_skills, *config.skill_sources):
+        if source.local_override is not None:
+            label = f"{TABLES[source.table]} {source.name}"
+            yield f'{label} is read from its local_override "{source.local_override}", which is not pinned'
 
 
 def unpinned_files(project: Project, *, in_git: bool) -> Iterator[str]:

@@ -248,6 +248,12 @@ class _Collector:
                 "include in [verifiers_settings] trust_exec_from (it must also be pinned in ai-rulez.lock)",
                 line,
             )
+        if any(source.name == origin.name and source.local_override for source in self._project.config.includes):
+            raise SpecError(
+                f'include "{origin.name}" is read from its local_override, which ai-rulez.lock does not pin, so it may '
+                "not use the command predicate",
+                line,
+            )
         if origin.name not in self._pinned:
             raise SpecError(
                 f'include "{origin.name}" is trusted to run commands but is not pinned in ai-rulez.lock: '

@@ -262,7 +262,7 @@ def open_run(
     """
     options = options or RunOptions()
     root = project.place.root
-    declarations = load_declarations(project, pinned_includes(project.place))
+    declarations = load_declarations(project, pinned_includes(project))
     return VerifierRun(
         root=root,
         declarations=declarations,

@@ -526,10 +526,14 @@ def test_okf_includes(repo: Repo) -> None:
 
 @pytest.mark.case("lock:G19")
 def test_local_overrides_are_not_pinned(repo: Repo) -> None:
-    """A development shortcut."""
+    """A development shortcut; whoever writes a lock or compares with one is told."""
     project = _including(repo, 'local_override = "shared"\n')
     repo.write("shared/rules/a.md", "# A\n")
     assert project.items() == {}
+    note = 'include sh is read from its local_override "shared", which is not pinned'
+    assert repo.run("lock").err == f"warning: {note}\n"
+    check = repo.run("lock", "--check")
+    assert (check.code, check.out.splitlines()[1]) == (0, f"  note: {note}")
 
 
 def test_an_include_outside_of_the_project(repo: Repo, tmp_path: Path) -> None:

@@ -101,6 +101,27 @@ def test_commands_need_trust(taker: Taker, remote: Remote) -> None:
     assert [found[:2] for found in results(taker)] == [("tool", "error")]
 
 
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        ('local_override = "dev"\n', "is read from its local_override, which ai-rulez.lock does not pin"),
+        ('source = "dev"\n', "is trusted to run commands but is not pinned in ai-rulez.lock"),
+    ],
+)
+def test_a_pin_of_something_else_is_no_trust(taker: Taker, remote: Remote, edit: str, message: str) -> None:
+    """The lock pins what was fetched; what a path holds that has its name now, nobody has looked at."""
+    remote.publish({**RULE, ".ai-rulez/verifiers/tool.toml": COMMAND})
+    trusted = '[verifiers_settings]\ntrust_exec_from = ["shared"]\n'
+    taker.takes_all(taker.entry(remote), trusted)
+    taker.lock()
+    taker.repo.write("dev/rules/store.md", "# Store\n")
+    taker.repo.write("dev/verifiers/tool.toml", COMMAND)
+    entry = taker.entry(remote) if "source" not in edit else '[[includes]]\nname = "shared"\n'
+    taker.takes_all(entry + edit, trusted)
+    ((source, status, told),) = results(taker, "--allow-exec")
+    assert (source, status, message in told) == ("tool", "error", True)
+
+
 def test_commands_of_installed_skills_never_run(taker: Taker, remote: Remote) -> None:
     """Trust covers includes only."""
     remote.publish({**RULE, "skills/shared/SKILL.md": "# S\n", "skills/shared/verifiers/tool.toml": COMMAND})

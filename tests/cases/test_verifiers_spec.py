@@ -375,7 +375,7 @@ class TestImports:
                 'include "corp" is trusted to run commands but is not pinned in ai-rulez.lock: run `reqfile lock`',
             ),
             (["other"], '[[include]]\nname = "corp"\n', "uses the command predicate, which a verifier imported"),
-            (["corp"], '[[include]]\nname = "corp"\n', None),
+            (["corp"], '[[include]]\nname = "corp"\n', "include"),  # a commit pins no path
             (["corp"], '[[item]]\nkind = "local-include"\nid = "corp"\n', None),
             (["corp"], '[[item]]\nkind = "rule"\nid = "corp"\n', "include"),
         ],
@@ -401,7 +401,7 @@ class TestImports:
         """Trusted, pinned and opted in: it runs."""
         bench.config(f'{self.CONFIG}[verifiers_settings]\ntrust_exec_from = ["corp"]\n')
         bench.write("corp/verifiers/corp.toml", self.COMMAND)
-        bench.write(".ai-rulez/ai-rulez.lock", '[[include]]\nname = "corp"\n')
+        bench.write(".ai-rulez/ai-rulez.lock", '[[item]]\nkind = "local-include"\nid = "corp"\n')
         assert bench.result(RunOptions(allow_exec=True)).status == "pass"
         assert bench.result().code == "AR9H3"
 
