@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -14,6 +15,7 @@ from tests.support import Repo
 from tests.support.projects import HEAD
 from tests.support.repo import Completed
 from tests.support.requirements import OK, command, expect, req, say
+from tests.support.verifiers import Workbench, flat
 
 PERMISSIONS_KEPT = "setpriv", "--bounding-set=-dac_override,-dac_read_search"
 WAY_OUT = "make it readable, or leave it out with .gitignore or an `exclude` glob"
@@ -201,3 +203,29 @@ def test_a_tracked_file_that_cannot_be_looked_at_is_read_in_vain(repo: Repo, bou
     with closed(repo, "app/shut"):
         done = verifiers(repo, bound, "--staged")
     assert (done.code, "read shut/b.txt: permission denied" in done.out) == (1, True)
+
+
+@pytest.mark.case("verifiers:A2.12")
+def test_verifiers_look_into_no_folder_that_cannot_be_read(repo: Repo, bound: tuple[str, ...]) -> None:
+    """A finding for the verifiers that would have looked into it, silenced by an exclude that covers it (seed 000)."""
+    bench = Workbench(repo.root, repo.environment)
+    bench.write_all({"a.txt": "", "shut/b.txt": "", "lib/c.txt": ""})
+    bench.config(
+        flat("count", "glob_count", glob="*.txt", max=5)
+        + flat("forbid", "forbid", glob="**/*.txt", pattern="XXX")
+        + flat("covered", "glob_count", glob="*.txt", max=5, exclude=["shut/**"])
+        + flat("elsewhere", "forbid", glob="lib/*.txt", pattern="XXX")
+        + flat("exists", "file_exists", path="a.txt")
+    )
+    with closed(repo, "shut"):
+        done = repo.execute(*bound, sys.executable, "-P", "-m", "pytest_reqfile", "verifiers", "run", "--format=json")
+    results = {result["name"]: result for result in json.loads(done.out)["results"]}
+    assert done.code == 2
+    assert {name: result["status"] for name, result in results.items()} == {
+        "count": "fail",
+        "forbid": "fail",
+        "covered": "pass",
+        "elsewhere": "pass",
+        "exists": "pass",
+    }
+    assert results["count"]["message"] == "cannot read directory shut: the result would be incomplete"
