@@ -33,7 +33,8 @@ def verifier_plans(project: OpenedProject, path: str) -> Iterator[ItemPlan]:
     nameless = tuple(d for d in declared if isinstance(d, InvalidDeclaration) and d.id is None)
     if nameless:
         problems = tuple(
-            Problem(path=d.declared.path, line=d.declared.line, message=f"{INVALID}: {d.message}") for d in nameless
+            Problem(path=d.declared.path, line=d.declared.line, message=f"{INVALID}: {_about(d)}{d.message}")
+            for d in nameless
         )
         yield load_plan(path, problems, project.base)
     named = tuple(d for d in declared if d not in nameless)
@@ -43,6 +44,11 @@ def verifier_plans(project: OpenedProject, path: str) -> Iterator[ItemPlan]:
             yield _invalid_plan(project, each, name)
         else:
             yield from _plans_of(project, each, name)
+
+
+def _about(nameless: InvalidDeclaration) -> str:
+    """Which include or skill is meant, as reports of verifiers call it; a file is named by the problem itself."""
+    return f"{nameless.source}: " if nameless.source.startswith(("include:", "skill:")) else ""
 
 
 def _name(declared: Declared) -> str:

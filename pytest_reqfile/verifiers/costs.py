@@ -9,7 +9,7 @@ from typing import Final
 
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.verifiers.chat import DEFAULT_MAX_COST, ChatError, ChatReply, ChatRequest
-from pytest_reqfile.verifiers.prices import Prices
+from pytest_reqfile.verifiers.prices import Prices, table_hint
 from pytest_reqfile.verifiers.words import go_quoted
 
 _BYTES_PER_TOKEN: Final = 3
@@ -140,7 +140,9 @@ class Caps:
 
 def unknown_price(cap: str, model: str) -> str:
     """Why a call under ``cap`` is refused whose price nobody knows."""
-    return f"{cap} is set but no price is known for {model} (set [llm] price_input_per_mtok and price_output_per_mtok)"
+    hint = table_hint()
+    how = "set [llm] price_input_per_mtok and price_output_per_mtok" + (f"; {hint}" if hint else "")
+    return f"{cap} is set but no price is known for {model} ({how})"
 
 
 def _too_dear(cap: str, worst: float, limit: float, spent: float) -> str:

@@ -12,7 +12,7 @@ from pytest_reqfile.verifiers.evidence import Evidence
 from pytest_reqfile.verifiers.hunks import packed
 from pytest_reqfile.verifiers.models import full_model
 from pytest_reqfile.verifiers.predicates import Checklist
-from pytest_reqfile.verifiers.prices import Prices
+from pytest_reqfile.verifiers.prices import Prices, table_hint
 from pytest_reqfile.verifiers.prompts import checklist_request
 from pytest_reqfile.verifiers.values import SpecVerifier
 from pytest_reqfile.verifiers.verdicts import Verdict, unique
@@ -70,7 +70,10 @@ def total_cost(worst: Iterable[Worst]) -> float | None:
 
 def cost_words(cost: float | None) -> str:
     """A bound on a cost as estimates say it."""
-    return "cost unknown (no price for the model)" if cost is None else f"up to ${cost:.4f}"
+    if cost is not None:
+        return f"up to ${cost:.4f}"
+    hint = table_hint()
+    return f"cost unknown (no price for the model{f'; {hint}' if hint else ''})"
 
 
 def _manifest(calls: Sequence[Call]) -> Iterable[str]:

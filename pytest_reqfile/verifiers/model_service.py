@@ -28,6 +28,7 @@ LOST_SECONDS: Final = 600.0
 _OK: Final = 200
 _RETRIED: Final[frozenset[ErrorKind]] = frozenset({"rate_limit", "server", "timeout"})
 _KEY: Final = re.compile(r"[!-~]+")
+_KEY_LENGTH: Final = 8
 Pause = Callable[[float], object]
 """Waits that many seconds."""
 
@@ -121,5 +122,8 @@ def _http_failure(error: HttpError) -> ChatError:
 
 
 def _without(key: str, text: str) -> str:
-    """A provider may send back what it was sent."""
-    return masked(text.replace(key, "***") if key else text)
+    """A provider may send back what it was sent.
+
+    A key of a few characters is what a server on this machine is given for none, and is part of many words.
+    """
+    return masked(text.replace(key, "***") if len(key) >= _KEY_LENGTH else text)

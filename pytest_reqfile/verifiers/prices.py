@@ -51,3 +51,12 @@ def table_cost(model: str, prompt_tokens: int, completion_tokens: int) -> float 
     except (LookupError, ValueError):
         return None
     return float(found.total_price)
+
+
+def table_hint() -> str:
+    """What brings the table, for messages about a price that nobody knows; nothing where it is installed."""
+    try:
+        import genai_prices  # noqa: F401
+    except ImportError:
+        return 'pip install "pytest-reqfile[llm]" brings a table of prices'
+    return ""

@@ -12,6 +12,7 @@ from pytest_reqfile.project.values import Place, Project
 from pytest_reqfile.verifiers.chat import ChatError, Client, LlmOptions
 from pytest_reqfile.verifiers.clients import caps_of
 from pytest_reqfile.verifiers.costs import LlmUsage, Spending, usage_of, worst_case
+from pytest_reqfile.verifiers.estimates import cost_words
 from pytest_reqfile.verifiers.hunks import fault_of
 from pytest_reqfile.verifiers.layout import layout_of
 from pytest_reqfile.verifiers.llm_settings import LlmSettings
@@ -103,9 +104,7 @@ def estimate(run: VerifierRun, project: Project, wanted: Wanted, settings: LlmSe
     asked = question(run, project, wanted)
     request = suggestion_request(asked, known_ids(run), wanted.most)
     worst = worst_case(request, settings.model, settings.prices)
-    cost = "cost unknown (no price for the model)"
-    if worst.cost_usd is not None:
-        cost = f"up to ${worst.cost_usd:.4f}"
+    cost = cost_words(worst.cost_usd)
     try:
         caps_of(settings, options).admit(worst, Spending())
     except ChatError:

@@ -489,7 +489,7 @@ def test_pytest_asks_no_remote(taker: Taker, remote: Remote, server: GitServer) 
     shutil.rmtree(taker.cache)
     done = taker.repo.pytest("-q", "--reqfile", "-rA")
     assert "include shared not cached, so its content was not compared" in done.out
-    assert "cannot look for its verifiers: its content is not on this machine" in done.out
+    assert "AR9H2: include:shared: cannot look for its verifiers: its content is not on this machine" in done.out
     taker.project.config(source.replace("^1", "^2"))
     done = taker.repo.pytest("-q", "--reqfile", "-rA")
     assert "FAILED .ai-rulez/ai-rulez.lock::remotes - remote include shared: " in done.out

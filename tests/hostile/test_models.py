@@ -289,6 +289,12 @@ def test_keys_are_not_shown(asker: Asker, models: Models) -> None:
     assert KEY not in repr(asker.client())
 
 
+def test_a_placeholder_is_no_key(asker: Asker, models: Models) -> None:
+    """What a server on this machine is given for a key is part of many words, and makes no message unreadable."""
+    models.answer = lambda heard: Sent(status=401, body=b"unknown model")
+    assert str(asker.fails(key="k")) == "HTTP 401: unknown model"
+
+
 def test_a_terminal_is_left_alone(asker: Asker, models: Models) -> None:
     """Words of a provider are shown on one line, shortened, without what moves a cursor."""
     models.answer = lambda heard: Sent(status=400, body=b"a\x1b[31m\nb" + b"c" * 1000)

@@ -8,7 +8,15 @@ import pytest
 
 from pytest_reqfile.errors import UsageError
 from pytest_reqfile.verifiers.chat import ChatMessage, ChatRequest
-from pytest_reqfile.verifiers.costs import Limits, estimated_tokens, prompt_tokens, read_max_cost, worst_case
+from pytest_reqfile.verifiers.costs import (
+    Limits,
+    estimated_tokens,
+    prompt_tokens,
+    read_max_cost,
+    unknown_price,
+    worst_case,
+)
+from pytest_reqfile.verifiers.estimates import cost_words
 from pytest_reqfile.verifiers.prices import Price, Prices
 
 
@@ -40,6 +48,12 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the table a price is unknown, not zero."""
     monkeypatch.setitem(sys.modules, "genai_prices", None)
     assert Prices(model="").cost("openai/gpt-4o", 1000, 100) is None
+    hint = 'pip install "pytest-reqfile[llm]" brings a table of prices'
+    assert cost_words(None) == f"cost unknown (no price for the model; {hint})"
+    assert unknown_price("--max-cost", "openai/m") == (
+        "--max-cost is set but no price is known for openai/m "
+        f"(set [llm] price_input_per_mtok and price_output_per_mtok; {hint})"
+    )
 
 
 def test_estimates() -> None:
