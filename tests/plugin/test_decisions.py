@@ -93,10 +93,10 @@ def test_a_full_run_prunes_and_a_narrowed_one_does_not(
     cache.write_text("0123456789abcdef 0.5\n")
     several = (("-k", "ONE_JOB"), ("--reqfile-only", "ONE_JOB"), ("-m", "blocking"))
     for narrowed in several[: 1 if arguments else None]:
-        run(*narrowed, *arguments)
-        assert "0123456789abcdef 0.5" in cache.read_text()
-    run(*arguments)
-    assert "0123456789abcdef 0.5" not in cache.read_text()
+        done = run(*narrowed, *arguments)
+        assert "0123456789abcdef 0.5" in cache.read_text(), done.out + done.err
+    done = run(*arguments)
+    assert "0123456789abcdef 0.5" not in cache.read_text(), done.out + done.err
 
 
 def test_a_full_run_with_a_broken_question_prunes_nothing(judged: Repo, run: Run, jev: Jev) -> None:

@@ -327,7 +327,7 @@ def test_codes_of_drift(locked: LockProject, run: Run) -> None:
     assert _results(locked, run) == [("AR981", LOCK, "error")]
 
 
-def test_codes_of_drift_are_tuned(locked: LockProject, mode: tuple[str, ...]) -> None:
+def test_codes_of_drift_are_tuned(locked: LockProject, run: Run) -> None:
     """``[lint.severity]`` makes a part advisory by its code; a word nobody knows leaves it an error."""
     locked.write("rules/tone.md", "new")
     locked.repo.write("CLAUDE.md", "new\n")
@@ -338,8 +338,17 @@ def test_codes_of_drift_are_tuned(locked: LockProject, mode: tuple[str, ...]) ->
         ('AR981 = "mild"', "2 failed, 1 passed"),
     ):
         locked.config(f"[lint.severity]\n{severity}\n")
-        done = locked.repo.pytest(LOCK, *mode)
-        assert (done.code, f" {outcome} in " in done.out) == (int("failed" in outcome), True), done.out
+        done = run(LOCK)
+        assert (done.ret, f" {outcome} in " in done.stdout.str()) == (int("failed" in outcome), True)
+
+
+def test_tuned_codes_in_every_mode(locked: LockProject, mode: tuple[str, ...]) -> None:
+    """Advisory for the workers, too."""
+    locked.write("rules/tone.md", "new")
+    locked.repo.write("CLAUDE.md", "new\n")
+    locked.config('[lint.severity]\nAR982 = "warning"\n')
+    done = locked.repo.pytest(LOCK, *mode)
+    assert (done.code, " 1 failed, 1 passed, 1 advisory in " in done.out) == (1, True), done.out
 
 
 def test_the_cache_can_be_switched_off(locked: LockProject, run: Run) -> None:
