@@ -26,9 +26,11 @@ def unpinned_sources(project: Project) -> Iterator[str]:
     """Includes and skills that are read from elsewhere than the lock pins (seed 001 "What is pinned")."""
     config = project.config
     for source in (*config.includes, *config.installed_skills, *config.skill_sources):
+        label = f"{TABLES[source.table]} {source.name}"
         if source.local_override is not None:
-            label = f"{TABLES[source.table]} {source.name}"
             yield f'{label} is read from its local_override "{source.local_override}", which is not pinned'
+        elif source.is_local and source.table != "includes":
+            yield f'{label} is read from the path "{source.source}", which is not pinned: only git repositories are'
 
 
 def unpinned_files(project: Project, *, in_git: bool) -> Iterator[str]:

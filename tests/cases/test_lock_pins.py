@@ -536,6 +536,22 @@ def test_local_overrides_are_not_pinned(repo: Repo) -> None:
     assert (check.code, check.out.splitlines()[1]) == (0, f"  note: {note}")
 
 
+def test_skills_at_a_path_are_not_pinned(repo: Repo) -> None:
+    """ai-rulez pins those of git repositories only; a change of others would be unseen, so that is told."""
+    tables = (("installed_skills", "source", "ship"), ("skill_sources", "url", "acme"))
+    text = "".join(f'[[{table}]]\nname = "{name}"\n{key} = "vendor"\n' for table, key, name in tables)
+    project = LockProject(repo, text)
+    repo.write("vendor/skills/ship/SKILL.md", "# Ship\n")
+    assert project.items() == {}
+    told = 'is read from the path "vendor", which is not pinned: only git repositories are'
+    assert repo.run("lock").err.splitlines() == [f"warning: skill ship {told}", f"warning: source acme {told}"]
+    check = repo.run("lock", "--check")
+    assert (check.code, check.out.splitlines()[1:]) == (
+        0,
+        [f"  note: skill ship {told}", f"  note: source acme {told}"],
+    )
+
+
 def test_an_include_outside_of_the_project(repo: Repo, tmp_path: Path) -> None:
     """Pinned wherever it lies."""
     (tmp_path / "other/rules").mkdir(parents=True)
