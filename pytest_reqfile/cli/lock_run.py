@@ -13,7 +13,7 @@ from pytest_reqfile.cli.lock_around import Surroundings
 from pytest_reqfile.cli.lock_targets import find_targets
 from pytest_reqfile.cli.session import absolute
 from pytest_reqfile.cli.terminal import Terminal
-from pytest_reqfile.errors import FormatError, ReqfileError, UsageError
+from pytest_reqfile.errors import FileError, FormatError, ReqfileError, UsageError
 from pytest_reqfile.lock.changes import VOUCHING_HINT, Report, are_of_vouching
 from pytest_reqfile.lock.check import CheckOptions, Tools, check_project, renders_no_role
 from pytest_reqfile.lock.file import LockFile, LockFormatError
@@ -197,6 +197,8 @@ class _Run:
         if refused:
             self._terminal.error(refusal(refused))
             return DIFFERS
+        if _now(file) not in (current, renewed.lock):  # another lock or update was faster than the remotes
+            raise FileError(f"{file.path} has changed meanwhile; nothing was written, run it again")
         return self._save(file, replace(renewed, warnings=(*resolver.notes, *renewed.warnings)))
 
     def _fetcher(self, project: Project) -> Fetcher:
@@ -283,6 +285,16 @@ class _Run:
 
     def _say(self, *lines: str) -> None:
         self._terminal.write("".join(f"{_line(line)}\n" for line in lines))
+
+
+def _now(file: LockFile) -> Lock | None:
+    """The lock as it is when it is about to be written; a symlink is none, it will be replaced."""
+    try:
+        return file.read()
+    except LockFormatError as error:
+        if not error.is_link:
+            raise
+        return None
 
 
 def _line(text: str) -> str:

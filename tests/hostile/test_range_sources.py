@@ -123,6 +123,21 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(locked: RangeProject, 
     assert other.read_bytes() == before
 
 
+def test_a_lock_that_was_updated_meanwhile_is_not_overwritten(locked: RangeProject, tmp_path: Path) -> None:
+    """``reqfile lock`` keeps the pins that it read, so it must not bring them back over newer ones."""
+    path = locked.folder / "ai-rulez.lock"
+    old = path.read_bytes()
+    locked.remote.publish("v3.9.0")
+    locked.run("update")
+    newer = tmp_path / "newer"
+    newer.write_bytes(path.read_bytes())
+    path.write_bytes(old)
+    act = f'case "$*" in *" ls-remote "*) cp {newer} {path};; esac'
+    done = locked.repo.run("lock", env={**ALLOWED, "PATH": _git_that(tmp_path, act, locked.repo)})
+    assert (done.code, "has changed meanwhile; nothing was written, run it again" in done.err) == (1, True)
+    assert path.read_bytes() == newer.read_bytes() != old
+
+
 def test_two_updates_at_once(locked: RangeProject) -> None:
     """Each writes the same, or says that the other was faster; the lock is whole."""
     locked.remote.publish("v3.9.0")
