@@ -27,6 +27,8 @@ _NO_HOUSEKEEPING: Final = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
 _ONE_FILE: Final = ("-c", "fetch.unpackLimit=1")
 """What comes is kept as the one file it is, whose size can be limited."""
 _FETCH: Final = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+_REDIRECTED: Final = re.compile(r"returned error: 30[12378]\b")
+_NO_REDIRECT: Final = " (credentials do not follow a redirect: give the source the URL that it leads to)"
 _BLOCK: Final = 512
 _MOST: Final = 2**50
 _TAG_LINE: Final = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})\trefs/tags/(.+)", re.DOTALL)
@@ -117,7 +119,8 @@ class Remotes:
             raise GitError(f"{self.shown(url)} answers with more than {_LISTING_LIMIT // 1024**2} MiB")
         if done.exit != 0:
             said = os.fsdecode(done.stderr).strip() or f"git ended with {_ending(done.exit, done.signal)}"
-            raise GitError(self.shown(said))
+            hint = _NO_REDIRECT if self.settings and _REDIRECTED.search(said) is not None else ""
+            raise GitError(f"{self.shown(said)}{hint}")
         return done.stdout
 
     def _allowed(self) -> dict[str, str]:

@@ -436,6 +436,7 @@ def test_credentials_do_not_follow_a_redirect(taker: Taker, remote: Remote, serv
         over_https(taker, server, "/moved/remote/.git")
         done = taker.run(env={"AI_RULEZ_GIT_TOKEN": "t0ken", "AI_RULEZ_GIT_TOKEN_HOSTS": server.host})
         assert (done.code, other.connections) == (1, 0)
+        assert "(credentials do not follow a redirect: give the source the URL that it leads to)" in done.err
         assert server.authorizations == {basic("x-access-token", "t0ken")}
         password = server.url.replace("https://", "https://me:s3cret@")
         taker.project.config(
