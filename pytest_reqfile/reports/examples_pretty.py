@@ -85,7 +85,9 @@ def _footer(report: ExamplesReport, style: Style) -> str:
         parts.append(style.paint(f"✗ {counted(report.failing, 'requirement')} failing their labels", _RED))
     if errors:
         parts.append(style.paint(f"! {counted(errors, 'example')} that could not run", _RED))
-    if not parts:
+    if not report.outcomes:
+        parts.append(style.paint("– no labeled examples: nothing was measured", _DIM))
+    elif not parts:
         parts.append(style.paint("✓ no requirement fails its labels", _GREEN))
     if report.repeat > 1:
         parts.append(f"{report.repeat} runs each · {report.unstable} unstable")

@@ -83,7 +83,7 @@ class ModelService:
             try:
                 reply = self.transport.post(wire.url, wire.headers, wire.body)
             except HttpError as error:
-                failure = _http_failure(error)
+                failure = _http_failure(error, wire.url)
                 if error.answered or failure.kind == "timeout":
                     attempts.lost()
             else:
@@ -114,11 +114,15 @@ def _host(url: str) -> str:
     return urlsplit(url).hostname or ""
 
 
-def _http_failure(error: HttpError) -> ChatError:
+def _http_failure(error: HttpError, url: str) -> ChatError:
     """No complete answer. One that had begun is not asked for again, unless it only took too long."""
+    from urllib.parse import urlsplit
+
     if isinstance(error.__cause__, TimeoutError):
         return ChatError("timeout", words(str(error)))
-    return ChatError("reply" if error.answered else "server", words(str(error)))
+    if error.answered:
+        return ChatError("reply", words(str(error)))
+    return ChatError("server", f"{urlsplit(url).netloc} cannot be reached: {words(str(error))}")
 
 
 def _without(key: str, text: str) -> str:

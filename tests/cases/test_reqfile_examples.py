@@ -368,6 +368,12 @@ def test_pretty_eval_is_a_table_of_requirements_with_their_rates(checked: Repo) 
     )
 
 
+def test_pretty_eval_of_nothing_is_no_tick(checked: Repo) -> None:
+    """Nothing passes by emptiness (design 6.7)."""
+    done = checked.run("eval", "--format", "pretty")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "– no labeled examples: nothing was measured")
+
+
 def test_pretty_eval_shows_rates_and_at_most_eight_cases(flagging: Flagging) -> None:
     """``-v`` shows all."""
     repo = flagging(PROBABLE)

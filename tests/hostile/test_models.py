@@ -243,8 +243,10 @@ def test_a_dead_provider(asker: Asker) -> None:
     """Nobody listens: it is said, nothing is counted."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        error = asker.fails(url=f"http://127.0.0.1:{taken.getsockname()[1]}/v1")
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        error = asker.fails(url=f"http://{address}/v1")
     assert (error.kind, asker.spending.calls) == ("server", 0)
+    assert str(error).startswith(f"{address} cannot be reached: ")
     assert "refused" in str(error)
 
 
