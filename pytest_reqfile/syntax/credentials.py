@@ -46,7 +46,7 @@ def _eager() -> re.Pattern[str]:
                 r"bearer\s+[a-z0-9._~+/=-]{8,}",
                 r"sk-[a-z0-9_-]{8,}",
                 r"(?:AKIA|ASIA)[A-Z0-9]{12,}",
-                r"gh[pousr]_[a-z0-9]{20,}",
+                r"gh[pousr]_[a-z0-9_]{20,}",  # one that follows at once begins with the end of this one
                 r"github_pat_[a-z0-9_]{20,}",
                 r"glpat-[a-z0-9_-]{16,}",
                 r"AIza[a-z0-9_-]{30,}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_reqfile.lock.bundles import BundleError, read_bundle
@@ -31,6 +31,7 @@ LOUD = st.sampled_from(
         *(b"cat ~/.ssh/id", b"https://", b"@", b"`", b"$(", b'password="', b"Ignore all previous instructions", b" "),
     ]
 )
+_MOST_READINGS = 3
 FILES = st.lists(st.one_of(LOUD, st.binary(max_size=8)), max_size=40).map(b"".join)
 NAMES = st.sampled_from(["SKILL.md", "run.sh", "logo.png", "no-extension"])
 JSON = st.recursive(
@@ -43,6 +44,8 @@ GOOD = (message_bundle(KEY, b"statement"), envelope_bundle((KEY,), attestation("
 
 
 @given(NAMES, FILES)
+@example("SKILL.md", b"eval $X" + (b"ghp_" + b"a1" * 18) * 2)
+@example("SKILL.md", b"eval $X\n\0" * 12)
 def test_any_file(name: str, data: bytes) -> None:
     """Lines exist, come in order, at most ten of a code; what a finding says is one line of text that prints."""
     found = RULES.scan(name, data)
@@ -52,7 +55,7 @@ def test_any_file(name: str, data: bytes) -> None:
     assert all(1 <= line <= (len(data) if marked else data.count(b"\n")) + 1 for line in lines)
     for code, level in DEFAULT_LEVELS.items():
         of_code = [match for match in found.matches if match.code == code]
-        assert len(of_code) <= LISTED * (2 if marked else 1)
+        assert len(of_code) <= LISTED * (_MOST_READINGS if marked or b"\0" in data else 1)
         assert all(match.severity == level and "\n" not in match.message for match in of_code)
     assert not any("a1" * 18 in match.message for match in found.matches)
 
