@@ -197,7 +197,11 @@ class _Check:
             raise RootError(str(error)) from error
 
     def _key(self, path: str) -> Key:
-        return read_key(self._walk.read(path, _MAX_BYTES), path)
+        try:
+            data = self._walk.read(path, _MAX_BYTES)
+        except FileError as error:
+            raise KeyFileError(f"[signing] key_file: {error}") from error
+        return read_key(data, path)
 
     def _check_subject(self, bundle: Bundle) -> datetime | None:
         """That the signature is over this lock; when it says it was made."""

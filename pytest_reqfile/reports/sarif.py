@@ -181,7 +181,7 @@ def _properties(outcome: Outcome, finding: Finding) -> dict[str, object]:
     known = {
         outcome.subject if outcome.subject in {"requirement", "verifier"} else "item": outcome.owner,
         "check": outcome.check,
-        "kind": finding.kind,
+        "kind": finding.kind if finding in outcome.findings else "error",
         "code": outcome.details.get("code"),
         "rule": finding.rule,
         "fix": finding.fix_hint or outcome.fix_hint,

@@ -273,7 +273,7 @@ def test_without_the_extra(project: LockProject, tmp_path: Path) -> None:
             '[signing]\nrequire = ["lock"]\n',
             "[signing] requires a signature of the lock and names no signer whom it trusts",
         ),
-        (BY_KEY, "keys/cosign.pub: cannot read: No such file or directory"),
+        (BY_KEY, "[signing] key_file: keys/cosign.pub: cannot read: No such file or directory"),
     ],
     ids=["nobody is trusted", "no key"],
 )
