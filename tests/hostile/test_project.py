@@ -39,11 +39,11 @@ CONFIG = ".ai-rulez/config.toml"
 def test_toml_bombs(tmp_path: Path, config: str) -> None:
     """A configuration made to hang or to exhaust is refused with a place, in time."""
     project = ProjectFolder(tmp_path, config)
-    before = time.monotonic()
+    before = time.process_time()
     with pytest.raises(FormatError) as caught:
         project.load()
     assert {(problem.path, problem.line) for problem in caught.value.problems} <= {(CONFIG, 1), (CONFIG, 3)}
-    assert time.monotonic() - before < 5
+    assert time.process_time() - before < 5
 
 
 def test_a_huge_configuration(tmp_path: Path) -> None:
@@ -84,9 +84,9 @@ def test_yaml_bombs(tmp_path: Path, block: str) -> None:
     """A frontmatter made to explode is malformed; the rule is still there."""
     project = ProjectFolder(tmp_path)
     project.write(".ai-rulez/rules/bomb.md", f"---\n{block}---\n# Rule\n")
-    before = time.monotonic()
+    before = time.process_time()
     loaded = project.load()
-    assert time.monotonic() - before < 5
+    assert time.process_time() - before < 5
     assert names(loaded) == ["rule bomb"]
     assert loaded.problems[0].line == 2
     assert loaded.items[0].document.line_of("# Rule") == 4
@@ -279,9 +279,9 @@ def test_a_role_of_many_stars(tmp_path: Path) -> None:
     """A pattern made to backtrack costs no time."""
     project = ProjectFolder(tmp_path, f'[[roles]]\nname = "r"\nrules = {{ include = ["{"*a" * 100}b"] }}\n')
     project.write(f".ai-rulez/rules/{'a' * 200}.md")
-    before = time.monotonic()
+    before = time.process_time()
     assert select(project.load(), role="r").items == ()
-    assert time.monotonic() - before < 5
+    assert time.process_time() - before < 5
 
 
 def test_ten_thousand_items(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_ten_thousand_items(tmp_path: Path) -> None:
         (folder / f"r{number}.md").write_text("# Rule\n")
     place = project_at(tmp_path)
     assert place is not None
-    before = time.monotonic()
+    before = time.process_time()
     loaded = ProjectFolder(tmp_path).load()
     assert len(loaded.items) == 10_000
-    assert time.monotonic() - before < 20
+    assert time.process_time() - before < 20

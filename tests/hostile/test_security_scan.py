@@ -32,9 +32,9 @@ def scan(folder: Path, content: bytes, name: str = "SKILL.md") -> ScanResult:
 def test_bombs(tmp_path: Path, unit: str) -> None:
     """Half a MiB of a text that every rule begins to like, on one line: time grows with its length, not its square."""
     data = unit.encode()
-    started = time.monotonic()
+    started = time.process_time()
     scan(tmp_path, (data * (MAX_BYTES // len(data) + 1))[:MAX_BYTES])
-    assert time.monotonic() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 def test_one_line_of_ten_megabytes(tmp_path: Path) -> None:

@@ -153,11 +153,11 @@ def test_masking_is_noticed(command: Command, found: tuple[str, ...]) -> None:
 def test_no_command_takes_long_to_read(unit: str) -> None:
     """The text comes from others; reading it must not take time that grows with its square."""
     command = unit * (120_000 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     refusal(command)
     masks(command)
     first_program(command)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

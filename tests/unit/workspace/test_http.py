@@ -24,7 +24,15 @@ NOTHING = Environment(variables={})
 
 @pytest.fixture
 def transport() -> Iterator[HttpTransport]:
-    """A transport that gives up after less than a second and takes 4 KiB."""
+    """A transport that takes 4 KiB, and the time that a loaded machine needs."""
+    made = HttpTransport(NOTHING, seconds=20, limit=4096)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def hasty() -> Iterator[HttpTransport]:
+    """A transport that gives up after less than a second."""
     made = HttpTransport(NOTHING, seconds=0.8, limit=4096)
     yield made
     made.close()
@@ -54,8 +62,8 @@ def test_a_kept_connection_that_the_server_closed_is_replaced(transport: HttpTra
 @pytest.mark.parametrize(
     ("said", "message", "answered"),
     [
-        (Said(delay=3.0), "no complete answer within 0.8 seconds", False),
-        (Said(body=b"x" * 100, drip=0.05), "no complete answer within 0.8 seconds", True),
+        (Said(delay=30.0), "no complete answer within 0.8 seconds", False),
+        (Said(body=b"x" * 1000, drip=0.05), "no complete answer within 0.8 seconds", True),
         (Said(body=b"x" * 5000), "the answer is larger than 4 KiB", True),
         (Said(body=b"x" * 100, cut=80), "the answer was cut off", True),
         (Said(raw=b""), "the server closed the connection without an answer", False),
@@ -71,16 +79,17 @@ def test_a_kept_connection_that_the_server_closed_is_replaced(transport: HttpTra
     ids=lambda value: str(value)[:40] if isinstance(value, str) else "",
 )
 def test_what_is_no_complete_answer_in_time_is_an_error(
-    transport: HttpTransport, jev: Jev, said: Said, message: str, answered: bool
+    transport: HttpTransport, hasty: HttpTransport, jev: Jev, said: Said, message: str, answered: bool
 ) -> None:
     """Whatever the server does; the connection is not used again."""
+    transport = hasty if "0.8" in message else transport
     jev.behave = lambda heard: said
     start = time.monotonic()
     with pytest.raises(HttpError) as caught:
         post(transport, jev)
     assert str(caught.value) == message
     assert caught.value.answered is answered
-    assert time.monotonic() - start < 2.0
+    assert time.monotonic() - start < 15.0
     jev.behave = lambda heard: None
     assert post(transport, jev).status == 200
     assert jev.connections == 2
@@ -119,11 +128,11 @@ def test_interim_answers_are_passed_over(transport: HttpTransport, jev: Jev, int
         assert (reply.status, reply.body) == (200, b"{}")
 
 
-def test_endless_interim_answers_end_at_the_deadline(transport: HttpTransport, jev: Jev) -> None:
+def test_endless_interim_answers_end_at_the_deadline(hasty: HttpTransport, jev: Jev) -> None:
     """``100 Continue`` again and again is no answer."""
     jev.behave = lambda heard: Said(raw=b"HTTP/1.1 100 Continue\r\n\r\n" * 200_000, delay=0.0)
     with pytest.raises(HttpError):
-        post(transport, jev)
+        post(hasty, jev)
 
 
 def test_a_redirect_is_an_answer_and_is_never_followed(transport: HttpTransport, jev: Jev) -> None:
@@ -175,7 +184,7 @@ def test_abort_ends_what_runs_and_what_comes(jev: Jev) -> None:
         thread.join()
     ask()
     assert failures == ["stopped"] * 5
-    assert time.monotonic() - start < 2.0
+    assert time.monotonic() - start < 15.0
 
 
 @pytest.mark.parametrize(
@@ -259,7 +268,7 @@ def test_a_proxy_that_drips_its_answer_is_left_in_time() -> None:
     def drip(connected: socket.socket) -> None:
         connected.recv(4096)
         try:
-            for byte in b"HTTP/1.1 200 OK\r\nX: " + b"a" * 400:
+            for byte in b"HTTP/1.1 200 OK\r\nX: " + b"a" * 1000:
                 connected.sendall(bytes([byte]))
                 time.sleep(0.1)
         except OSError:
@@ -270,7 +279,7 @@ def test_a_proxy_that_drips_its_answer_is_left_in_time() -> None:
         start = time.monotonic()
         with pytest.raises(HttpError, match=r"^no complete answer within 0.8 seconds$"):
             transport.post("https://model.example/x", HEADERS, BODY)
-        assert time.monotonic() - start < 3.0
+        assert time.monotonic() - start < 15.0
 
 
 @pytest.mark.parametrize(
