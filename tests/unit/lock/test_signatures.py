@@ -338,7 +338,9 @@ def test_what_cannot_be_looked_at(signed: Signed) -> None:
     key = new_key()
     signed.put(message_bundle(key, signed.statement))
     assert signed.check("").errors == ("[signing] requires a signature of the lock and names no signer whom it trusts",)
-    assert signed.check(BY_KEY).errors == ("keys/cosign.pub: cannot read: No such file or directory",)
+    assert signed.check(BY_KEY).errors == (
+        "[signing] key_file: keys/cosign.pub: cannot read: No such file or directory",
+    )
     signed.project.repo.write("keys/cosign.pub", "no key")
     assert signed.check(BY_KEY).errors[0].startswith("keys/cosign.pub: expected a public key in PEM form")
     outside = signed.project.repo.root.parent / "out.pub"
