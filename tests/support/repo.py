@@ -65,7 +65,11 @@ def _dates(second: int) -> dict[str, str]:
 def make_template(folder: Path) -> Path:
     """The ``.git`` folder of a repository with the one commit "start"; a copy takes a tenth of the time git takes."""
     env = git_environment(folder)
-    for args in (("init", "-q", "-b", "main", "--template="), ("commit", "-q", "--allow-empty", "-m", "start")):
+    for args in (
+        ("init", "-q", "-b", "main", "--template="),
+        ("config", "maintenance.auto", "false"),  # a process after each of thousands of commits
+        ("commit", "-q", "--allow-empty", "-m", "start"),
+    ):
         subprocess.run(("git", *args), cwd=folder, env=env, check=True)
     return folder / ".git"
 
