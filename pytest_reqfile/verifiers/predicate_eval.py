@@ -212,6 +212,8 @@ class PredicateEvaluation:
         return refused(unread[0], notes=notes)
 
     def _forbidden(self, match: TextMatch, answer: Answer) -> list[Finding]:
+        if not answer.hits:
+            return []
         message = f"forbidden pattern `{match.pattern}` matched"
         return [Finding(file=hit.file, line=hit.line, message=message, match=hit.match or None) for hit in answer.hits]
 

@@ -174,6 +174,7 @@ class Not:
         return self.member.needs_scope
 
 
+_COMBINED: Final = (AllOf, AnyOf, Not)
 Leaf = TextMatch | FileExists | Paired | FileCount | Command | Checklist
 Predicate = Leaf | AllOf | AnyOf | Not
 
@@ -196,4 +197,6 @@ def has_command(predicate: Predicate) -> bool:
 
 def has_checklist(predicate: Predicate) -> bool:
     """Whether an llm checklist stands anywhere in the tree."""
+    if not isinstance(predicate, _COMBINED):  # what most are, and every evaluation asks
+        return isinstance(predicate, Checklist)
     return any(isinstance(leaf, Checklist) for leaf in leaves(predicate))

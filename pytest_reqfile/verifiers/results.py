@@ -99,7 +99,7 @@ def spec_result(
         findings=findings,
         notes=notes,
         files=files,
-        labels=tuple(sorted({example.expect for example in verifier.examples})),
+        labels=tuple(sorted({one.expect for one in verifier.examples})) if verifier.examples else (),
     )
 
 
