@@ -19,7 +19,7 @@ from pytest_reqfile.verifiers.predicate_eval import (
     selections_of,
 )
 from pytest_reqfile.verifiers.predicates import has_checklist
-from pytest_reqfile.verifiers.results import VerifierStatus
+from pytest_reqfile.verifiers.results import Result, VerifierStatus
 from pytest_reqfile.verifiers.run import VerifierRun
 from pytest_reqfile.verifiers.spec import evaluate_spec
 from pytest_reqfile.verifiers.tree import Tree
@@ -78,18 +78,11 @@ def run_example(
     files = tuple((clean, text) for path, text in example.files if (clean := _clean(path)))
     try:
         with written_files(files) as folder:
-            tree = Tree(folder, files=tuple(dict(files)))
-            evidence = Evidence(
-                tree,
-                run.declarations.settings,
-                Scope(),
-                searches_of(verifier),
-                selections_of(verifier, strict_applicability=False),
-                changes=_changes(example),
+            evaluators = Evaluators(
+                command=replace(run.runner, root=folder).evaluate, checklist=checklist or llm_is_off()
             )
-            runner = replace(run.runner, root=folder)
-            evaluators = Evaluators(command=runner.evaluate, checklist=checklist or llm_is_off())
-            result = evaluate_spec(verifier, evidence, evaluators, None)
+            tree = Tree(folder, files=tuple(dict(files)))
+            result = evaluate_alone(verifier, run, tree, evaluators, _changes(example))
     except FileError as error:
         return ExampleResult(verifier=verifier, example=example, got="error", message=str(error))
     return ExampleResult(
@@ -102,6 +95,21 @@ def run_example(
         usage=result.usage,
         seconds=max(0.0, run.clock.monotonic() - started),
     )
+
+
+def evaluate_alone(
+    verifier: SpecVerifier, run: VerifierRun, tree: Tree, evaluators: Evaluators, changes: ChangeSet | None = None
+) -> Result:
+    """The verdict of one verifier on a tree of its own; without ``changes`` everything counts as changed."""
+    evidence = Evidence(
+        tree,
+        run.declarations.settings,
+        Scope(),
+        searches_of(verifier),
+        selections_of(verifier, strict_applicability=False),
+        changes=changes,
+    )
+    return evaluate_spec(verifier, evidence, evaluators, None)
 
 
 def _changes(example: Example) -> ChangeSet:

@@ -59,6 +59,7 @@ def replay_all(
         return tuple(suggestions), ()
     try:
         commits = merged_changes(run, min(number, MOST_DIFFS))
+        prefix = run.tree.git.line("rev-parse", "--show-prefix").rstrip("/") if run.tree.git is not None else ""
     except GitError as error:
         return tuple(suggestions), (f"replay skipped: {error}",)
     merged = tuple(change for change in commits if change.parent)
@@ -69,7 +70,7 @@ def replay_all(
         try:
             if run.clock.monotonic() - started > MAX_SECONDS:
                 raise WorkspaceError(f"the replay took more than {MAX_SECONDS:g} seconds")
-            for identifier, result in _replayed(change, usable, run).items():
+            for identifier, result in _replayed(change, usable, run, prefix).items():
                 counts[identifier] = _counted(counts[identifier], result, change)
         except ReqfileError as error:
             failed.append(str(error))
@@ -96,11 +97,13 @@ def _why_no_parent(run: VerifierRun) -> str:
     return "the history of this shallow clone ends there" if is_cut else "a root commit changes nothing that was there"
 
 
-def _replayed(change: Merged, usable: Sequence[Suggestion], run: VerifierRun) -> dict[str, Result]:
-    """Every candidate at one change, the way a run on that change would have been; nothing where nothing changed."""
+def _replayed(change: Merged, usable: Sequence[Suggestion], run: VerifierRun, prefix: str) -> dict[str, Result]:
+    """Every candidate at one change, the way a run on that change would have been; nothing where nothing changed.
+
+    ``prefix`` is the project's folder in its repository.
+    """
     git = run.tree.git
     assert git is not None
-    prefix = git.line("rev-parse", "--show-prefix").rstrip("/")
     _refuse_large(git, change.commit)
     with temporary_folder("reqfile-replay-") as folder:
         extract_tree(git, change.commit, folder)

@@ -13,14 +13,13 @@ from pytest_reqfile.syntax.toml import read_toml
 from pytest_reqfile.verifiers.breadth import too_broad
 from pytest_reqfile.verifiers.changes import ChangeSet, Scope
 from pytest_reqfile.verifiers.evidence import Evidence
-from pytest_reqfile.verifiers.examples import run_example
-from pytest_reqfile.verifiers.predicate_eval import Evaluators, llm_is_off, searches_of, selections_of, text_search
+from pytest_reqfile.verifiers.examples import evaluate_alone, run_example
+from pytest_reqfile.verifiers.predicate_eval import MAX_FINDINGS, Evaluators, llm_is_off, text_search
 from pytest_reqfile.verifiers.predicates import TextMatch
 from pytest_reqfile.verifiers.proposals import PREDICATES, Proposal, Toml, declaration, new_id
 from pytest_reqfile.verifiers.results import Result
 from pytest_reqfile.verifiers.run import VerifierRun
 from pytest_reqfile.verifiers.shape import Table, check_table
-from pytest_reqfile.verifiers.spec import evaluate_spec
 from pytest_reqfile.verifiers.spec_format import FILE_ENTRY, SpecError, SpecPlace, read_spec
 from pytest_reqfile.verifiers.tree import Tree
 from pytest_reqfile.verifiers.values import SpecVerifier, Target
@@ -91,7 +90,7 @@ def _checked(proposal: Proposal, identifier: str, run: VerifierRun, project: Pro
         verifier = _validated(toml, project)
         state = _examples_state(verifier, run)
         result = _today(verifier, run, state)
-        if reason := too_broad(verifier, lambda match: _failing_files(verifier, match, run)):
+        if reason := too_broad(verifier, lambda match: _failing_files(verifier, match, run, result)):
             raise _RejectedError(reason, state)
     except _RejectedError as error:
         return replace(known, rejected=str(error), examples=error.examples)
@@ -154,8 +153,10 @@ def _today(verifier: SpecVerifier, run: VerifierRun, state: ExamplesState) -> Re
     return result
 
 
-def _failing_files(verifier: SpecVerifier, match: TextMatch, run: VerifierRun) -> int:
-    """All of them: a result keeps its first findings only."""
+def _failing_files(verifier: SpecVerifier, match: TextMatch, run: VerifierRun, result: Result) -> int:
+    """All of them; a ``result`` that may not have kept every finding is no answer, so the files are searched again."""
+    if len(result.findings) < MAX_FINDINGS:
+        return len({finding.file for finding in result.findings})
     search = replace(text_search(verifier, match), enough=None, per_file=1)
     evidence = Evidence(run.tree, run.declarations.settings, Scope(), (search,))
     return len(evidence.answers[search].hits)
@@ -163,13 +164,5 @@ def _failing_files(verifier: SpecVerifier, match: TextMatch, run: VerifierRun) -
 
 def evaluate_offline(verifier: SpecVerifier, run: VerifierRun, tree: Tree, changes: ChangeSet | None = None) -> Result:
     """The verdict of a candidate on a tree: everything counts as changed unless ``changes`` says what did."""
-    evidence = Evidence(
-        tree,
-        run.declarations.settings,
-        Scope(),
-        searches_of(verifier),
-        selections_of(verifier, strict_applicability=False),
-        changes=changes,
-    )
-    runner = replace(run.runner, allowed=False)
-    return evaluate_spec(verifier, evidence, Evaluators(command=runner.evaluate, checklist=llm_is_off()), None)
+    evaluators = Evaluators(command=replace(run.runner, allowed=False).evaluate, checklist=llm_is_off())
+    return evaluate_alone(verifier, run, tree, evaluators, changes)
